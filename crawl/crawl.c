@@ -412,10 +412,9 @@ static struct crawl_page *robots_page(const struct crawl_page *other,
 static bool go_abroad(struct crawl *c, struct crawl_host *host,
                       struct crawl_page *page)
 {
-    enum { SOON = 100 };
     struct seen_span name = crawl_host_of(span_of(page->url));
     struct crawl_host *other, *third;
-    int64_t now = crawl_now(c), due = now + SOON;
+    int64_t now = crawl_now(c);
 
     if (span_equal(name, (struct seen_span){ host->name, host->len }))
         return true;
@@ -425,19 +424,15 @@ static bool go_abroad(struct crawl *c, struct crawl_host *host,
         pthread_cond_signal(&c->to_commit);
         return false;
     }
-    if (other &&
-        (other->due > now || !crawl_host_may_enter(&c->hosts, other))) {
-        crawl_host_set_due(&c->hosts, host,
-                           other->due > due ? other->due : due);
+    if (other && !crawl_host_takes_guest(&c->hosts, other, now)) {
+        crawl_guest_wait(&c->hosts, host, now, other->due);
         return false;
     }
     for (size_t at = 0;
          !other && c->abroad && (third = map_next(&c->hosts.by_id, &at));)
         if (third->abroad &&
             span_equal(name, crawl_host_of(span_of(third->abroad->url)))) {
-            if (third->abroad->due > due)
-                due = third->abroad->due;
-            crawl_host_set_due(&c->hosts, host, due);
+            crawl_guest_wait(&c->hosts, host, now, third->abroad->due);
             return false;
         }
     if (other) {
@@ -445,6 +440,7 @@ static bool go_abroad(struct crawl *c, struct crawl_host *host,
         crawl_host_enter(&c->hosts, other);
         page->other = other;
     }
+    crawl_guest_go(&c->hosts, host, other);
     c->abroad += !host->abroad;
     host->abroad = page;
     page->due = 0;
@@ -747,6 +743,7 @@ static int64_t start_due(struct crawl *c)
             continue;
         }
         host->turn++;
+        host->turns++;
         start(c, host, page);
     }
     host = crawl_hosts_first(&c->hosts);

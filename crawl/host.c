@@ -170,6 +170,7 @@ void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host)
     crawl_hosts_pop(h, host);
     map_remove(&h->by_id, &host->id, sizeof host->id);
     drop_address(h, host->address);
+    h->guests -= host->guest;
     free_host(host);
 }
 
@@ -272,6 +273,42 @@ void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
         a->last = NULL;
     next->waiting = false;
     crawl_host_set_due(h, next, next->due);
+}
+
+/* --- guests --- */
+
+enum {
+    LOOK = 100,    /* ms: then a guest looks again, */
+    LOOK_MANY = 16, /* or later, the more there are */
+    OWN_TURNS = 3  /* of the host between two guests */
+};
+
+bool crawl_host_takes_guest(const struct crawl_hosts *h,
+                            const struct crawl_host *host, int64_t now)
+{
+    bool own = host->first && host->turns < OWN_TURNS;
+
+    return host->due + (own ? LOOK : 0) <= now &&
+           crawl_host_may_enter(h, host);
+}
+
+bool crawl_guest_wait(struct crawl_hosts *h, struct crawl_host *guest,
+                      int64_t now, int64_t due)
+{
+    int64_t soon = now + LOOK * (1 + (int64_t)h->guests / LOOK_MANY);
+
+    h->guests += !guest->guest;
+    guest->guest = true;
+    return crawl_host_set_due(h, guest, due > soon ? due : soon);
+}
+
+void crawl_guest_go(struct crawl_hosts *h, struct crawl_host *guest,
+                    struct crawl_host *host)
+{
+    h->guests -= guest->guest;
+    guest->guest = false;
+    if (host)
+        host->turns = 0;
 }
 
 /* --- pages --- */

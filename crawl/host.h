@@ -96,6 +96,8 @@ struct crawl_host {
     char claim[64]; /* of a team: the address that is to be claimed */
     bool borrows;   /* and another host is to be borrowed for its robots.txt */
     struct crawl_page *abroad; /* its robots.txt, if another host answers */
+    bool guest;     /* its robots.txt waits for another host */
+    unsigned turns; /* requests of its own since a guest had one */
     int64_t hold; /* not before, whatever the last answer was */
     int64_t polite; /* not before, by the last answer: `due` is later if all
                        pages at hand wait for their origins */
@@ -153,6 +155,7 @@ struct crawl_hosts {
     unsigned slow;             /* busy hosts that are not */
     unsigned slow_most;        /* at a time; there is always one */
     unsigned per_address;
+    unsigned guests; /* hosts whose robots.txt waits for another host */
 };
 
 /* So many requests at a time: to one address, and to all hosts together. */
@@ -195,6 +198,24 @@ void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host);
 /* The address of a host is known. False without memory. */
 bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
                         const char *address);
+
+/*
+ * A robots.txt may be moved to another host, of which its host is a guest then.
+ * There may be thousands, since whoever owns a name can move it to any host. So
+ * they have every fourth request at most, while the host has pages of its own;
+ * but they do not wait for pages that cannot be asked for, which may be waiting
+ * for the guest. A look whether it may go takes a look at all hosts: the more
+ * guests there are, the less often each of them looks.
+ */
+bool crawl_host_takes_guest(const struct crawl_hosts *h,
+                            const struct crawl_host *host, int64_t now);
+/* Look again, not before `due`. False without memory. */
+bool crawl_guest_wait(struct crawl_hosts *h, struct crawl_host *guest,
+                      int64_t now, int64_t due);
+/* It waits no more, and the request is to this host, or to one that is not in
+   memory. */
+void crawl_guest_go(struct crawl_hosts *h, struct crawl_host *guest,
+                    struct crawl_host *host);
 
 /* Pages that wait at the host, in memory. */
 void crawl_host_push(struct crawl_host *host, struct crawl_page *page,

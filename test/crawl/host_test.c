@@ -113,6 +113,64 @@ TEST(one_request_at_a_time_is_always_for_whichever_host)
     crawl_hosts_clear(&h);
 }
 
+static void give_page(struct crawl_host *host)
+{
+    const struct frontier_page row = { .url = span_of("http://x.example/"),
+                                       .path = { "", 0 },
+                                       .type = { "", 0 } };
+    struct crawl_page *page = crawl_page_new(&row);
+
+    assert_non_null(page);
+    crawl_host_push(host, page, false);
+}
+
+TEST(guests_have_every_fourth_request_of_a_host_with_pages)
+{
+    struct crawl_hosts h = { .slow = 0 };
+    struct crawl_host *host, *guest;
+
+    crawl_hosts_limit(&h, 4, 100);
+    host = add(&h, 1, "x.example", 5000);
+    guest = add(&h, 2, "guest.example", 0);
+    assert_false(crawl_host_takes_guest(&h, host, 4999));
+    assert_true(crawl_host_takes_guest(&h, host, 5000));
+    give_page(host);
+    for (host->turns = 0; host->turns < 3; host->turns++)
+        assert_false(crawl_host_takes_guest(&h, host, 5000));
+    assert_true(crawl_host_takes_guest(&h, host, 5000));
+    crawl_guest_go(&h, guest, host);
+    assert_false(crawl_host_takes_guest(&h, host, 5000));
+    /* Its pages cannot be asked for: perhaps they wait for the guest. */
+    assert_true(crawl_host_takes_guest(&h, host, 5200));
+    crawl_hosts_clear(&h);
+}
+
+/* 5,000 of them, ten times a second, took all of a CPU. */
+TEST(guests_look_less_often_the_more_there_are)
+{
+    enum { GUESTS = 4000, MOST = 200 }; /* looks per second */
+    struct crawl_hosts h = { .slow = 0 };
+    double looks = 0;
+
+    crawl_hosts_limit(&h, 4, 100);
+    for (int i = 1; i <= GUESTS; i++)
+        assert_true(crawl_guest_wait(&h, add(&h, i, "x.example", 0), 0, 0));
+    assert_int_equal(h.guests, GUESTS);
+    for (int i = 1; i <= GUESTS; i++) {
+        struct crawl_host *guest = crawl_host_get(&h, i);
+
+        assert_true(crawl_guest_wait(&h, guest, 0, 0));
+        looks += 1000.0 / (double)guest->due;
+    }
+    assert_true(looks < MOST);
+    assert_int_equal(h.guests, GUESTS);
+    crawl_host_remove(&h, crawl_host_get(&h, 1));
+    crawl_guest_go(&h, crawl_host_get(&h, 2), NULL);
+    assert_int_equal(h.guests, GUESTS - 2);
+    crawl_hosts_clear(&h);
+    assert_int_equal(h.guests, 0);
+}
+
 static struct crawl_origin *port(struct crawl_host *host, int port)
 {
     char name[64];
@@ -322,6 +380,9 @@ int main(void)
         cmocka_unit_test(
             hosts_that_have_not_answered_leave_requests_to_others),
         cmocka_unit_test(one_request_at_a_time_is_always_for_whichever_host),
+        cmocka_unit_test(
+            guests_have_every_fourth_request_of_a_host_with_pages),
+        cmocka_unit_test(guests_look_less_often_the_more_there_are),
         cmocka_unit_test(addresses_are_forgotten_with_their_hosts),
         cmocka_unit_test(origins_that_no_page_needs_are_forgotten),
         cmocka_unit_test(failures_of_a_port_are_bounded_per_host),
