@@ -146,6 +146,8 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
     pause *= 1000 * tries * tries;
     if (pause > DAY * INT64_C(1000))
         pause = DAY * INT64_C(1000);
+    if (page->no_room && pause < 1000)
+        pause = 1000;
     if (!troubled || page->code == SEEN_RANGE || cancelled || pause <= delay)
         return crawl_now(c) + delay;
     /* A port without an answer says nothing of the others. */
@@ -154,7 +156,7 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
         o->hold = crawl_now(c) + pause;
     else
         delay = pause;
-    page->host->waits_for = page->no_room ? "room for a large answer"
+    page->host->waits_for = page->no_room ? "room for an answer"
                                           : "--pause after a failure";
     return crawl_now(c) + delay;
 }
@@ -198,13 +200,14 @@ static void count_failure(struct crawl_host *host,
 }
 
 /* Once per run. */
-static void say_put_off(struct crawl *c, const struct seen_error *why)
+static void say_put_off(struct crawl *c, const char *what,
+                        const struct seen_error *why)
 {
     if (!c->put_off && c->hooks.warn) {
         char text[sizeof why->text + 80];
 
         snprintf(text, sizeof text,
-                 "large answers are put off until there is room for them: %s",
+                 "%s are put off until there is room for them: %s", what,
                  why->text);
         c->hooks.warn(c->hooks.owner, text);
     }
@@ -222,7 +225,7 @@ static enum seen_code on_body(void *owner, const void *bytes, size_t n,
 
     if (code != SEEN_IO)
         return code;
-    say_put_off(c, why);
+    say_put_off(c, "large answers", why);
     page->no_room = true;
     return SEEN_UNABLE;
 }
@@ -279,6 +282,11 @@ static void on_end(void *owner, enum seen_code code,
     struct crawl_host *host = page->host;
     struct crawl *c = host->crawl;
 
+    if (r->shortage) { /* as if it had not been requested */
+        say_put_off(c, "requests", why);
+        page->no_room = true;
+        code = SEEN_UNABLE;
+    }
     page->code = code;
     if (code != SEEN_OK)
         copy_words(page->fault, sizeof page->fault, why->text);

@@ -426,7 +426,7 @@ bool fetch_exchange_hop(struct fetch_exchange *x)
     fetch_head_init(&x->head);
     x->head.raw = x->is_raw;
     x->head.says.url = x->target.url;
-    x->wanted = x->stale = false;
+    x->wanted = x->stale = x->shortage = false;
     x->tries = 0;
     x->until = x->received = x->out = x->slow_out = 0;
     fetch_raw_begin(x);

@@ -88,6 +88,7 @@ struct fetch_exchange {
     int opened[FETCH_TRIES]; /* the last sockets */
     unsigned tries;
     bool ranged;       /* a part was asked for */
+    bool shortage;     /* there was no descriptor for it */
     bool wanted;       /* its body goes to the handler */
     uint64_t until;    /* when an unwanted body is left; 0: there is none */
     uint64_t received, out; /* bytes of body, and given to the handler */

@@ -105,7 +105,14 @@ static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
     }
 }
 
+/* Who looks up a name, or reads certificates, does not say that it was for a
+   lack of descriptors that this failed. */
 void fetch_exchange_fault(struct fetch_exchange *x, CURLcode result)
 {
+    x->shortage = x->shortage ||
+                  (result == CURLE_COULDNT_RESOLVE_HOST &&
+                   strstr(x->words, "thread")) ||
+                  (!is_connected(x) && result != CURLE_OPERATION_TIMEDOUT &&
+                   fetch_socket_is_short());
     x->code = translate(x, result);
 }

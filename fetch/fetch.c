@@ -92,6 +92,16 @@ static bool has_bundle(void)
            !access(libcurl->cainfo, R_OK);
 }
 
+/* Connections that wait for the next request of their host take descriptors
+   that others need: no more than half of those that sockets may have. */
+static long kept_connections(const struct fetch *web)
+{
+    long most = (long)web->shared.options.parallel;
+    long room = fetch_socket_room(web->shared.loop.epoll) / 2;
+
+    return room < 1 ? 1 : room < most ? room : most;
+}
+
 enum seen_code fetch_new(struct fetch **out,
                          const struct fetch_options *options,
                          struct seen_error *why)
@@ -122,7 +132,7 @@ enum seen_code fetch_new(struct fetch **out,
     curl_multi_setopt(web->shared.multi, CURLMOPT_PIPELINING,
                       (long)CURLPIPE_NOTHING);
     curl_multi_setopt(web->shared.multi, CURLMOPT_MAXCONNECTS,
-                      (long)web->shared.options.parallel);
+                      kept_connections(web));
     *out = web;
     return SEEN_OK;
 }
@@ -169,6 +179,7 @@ static void finish(struct fetch *web, struct fetch_pending *r,
         make_printable(why);
     }
     response->outcome = code == SEEN_OK ? FETCH_DONE : outcome;
+    response->shortage = x && code == SEEN_IO && x->shortage;
     r->asks.handler->end(r->asks.owner, code, response, why);
     fetch_exchange_release(x);
     free(r);

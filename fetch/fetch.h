@@ -112,6 +112,8 @@ struct fetch_response {
     uint64_t from, total; /* Content-Range of a 206; `total` may be unknown,
                              and comes with a 416, too */
     enum fetch_outcome outcome; /* for end() */
+    bool shortage; /* it failed because this process has no descriptor, or no
+                      memory, for another connection: not the server's fault */
 
     /* Of raw requests only. If the request failed, they have what is known. */
     bool http;              /* a status line was read; if not, and the code is

@@ -6,6 +6,7 @@
  */
 #include "exchange.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ static curl_socket_t on_socket(void *owner, curlsocktype purpose,
     }
     fd = fetch_socket_open(&x->shared->sockets, to->family, to->socktype,
                            to->protocol);
+    x->shortage = x->shortage || (fd < 0 && fetch_socket_shortage(errno));
     x->opened[x->tries++ % FETCH_TRIES] = fd;
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }

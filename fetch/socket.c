@@ -2,9 +2,11 @@
 #include "socket.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,10 +28,34 @@ static bool make_room(struct fetch_sockets *s, size_t fd)
     return true;
 }
 
+long fetch_socket_room(int taken)
+{
+    enum { LEFT = 16 };
+    struct rlimit most;
+
+    if (getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur > INT_MAX)
+        return INT_MAX;
+    return (long)most.rlim_cur - LEFT - taken;
+}
+
+/* A socket that leaves some descriptors for files to the rest of the program:
+   a crawl that has none for its next commit ends. The lowest one that is free
+   is taken, so few are left if it is a high one. */
+static int open_socket(int family, int type, int protocol)
+{
+    int fd = socket(family, type | SOCK_CLOEXEC, protocol);
+
+    if (fd < 0 || fetch_socket_room(fd) > 0)
+        return fd;
+    close(fd);
+    errno = EMFILE;
+    return -1;
+}
+
 int fetch_socket_open(struct fetch_sockets *s, int family, int type,
                       int protocol)
 {
-    int fd = socket(family, type | SOCK_CLOEXEC, protocol);
+    int fd = open_socket(family, type, protocol);
 
     if (fd < 0)
         return -1;
@@ -40,6 +66,22 @@ int fetch_socket_open(struct fetch_sockets *s, int family, int type,
     }
     s->ports[fd] = 0;
     return fd;
+}
+
+bool fetch_socket_shortage(int fault)
+{
+    return fault == EMFILE || fault == ENFILE || fault == ENOBUFS ||
+           fault == ENOMEM;
+}
+
+bool fetch_socket_is_short(void)
+{
+    int fd = open_socket(AF_INET, SOCK_STREAM, 0);
+
+    if (fd < 0)
+        return fetch_socket_shortage(errno);
+    close(fd);
+    return false;
 }
 
 int fetch_socket_close(struct fetch_sockets *s, int fd)

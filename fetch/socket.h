@@ -28,6 +28,13 @@ int fetch_socket_open(struct fetch_sockets *s, int family, int type,
                       int protocol);
 int fetch_socket_close(struct fetch_sockets *s, int fd);
 
+/* Does this errno say that there is no descriptor, or no memory for one? */
+bool fetch_socket_shortage(int fault);
+/* How many sockets may there be, if descriptors below this one are taken? */
+long fetch_socket_room(int taken);
+/* Is there none now? */
+bool fetch_socket_is_short(void);
+
 /* If the socket is connected, and this is its local port, note it. */
 void fetch_socket_connected(struct fetch_sockets *s, int fd, uint16_t port);
 

@@ -185,3 +185,21 @@ def test_what_was_held_when_a_lease_ended_does_not_count_for_ever(tmp_path):
             site.let_go()
             assert end_of(run)[0] == 0, (tmp_path / "errors").read_text()
         assert len(team.records()[0]) == site.hosts + site.count
+
+
+def test_hosts_are_not_to_blame_for_a_lack_of_descriptors(tmp_path):
+    """80 hosts answer when all that may be under way with 64 descriptors are."""
+    with Site({"/": lambda handler: Answer(page("/a")), "/a": page()}, "0.0.0.0") as site:
+        urls = ["http://127.4.0.%d:%d/" % (1 + i, site.server_address[1]) for i in range(80)]
+        crawl = Crawl(tmp_path / "c", *urls)
+        site.hold(0, answered=True)
+        limited = ["prlimit", "--nofile=64", *crawl.command("--pause", "0s", "--retries", "0", "--threads", "1")]
+        with subprocess.Popen(limited, stdout=subprocess.DEVNULL, stderr=crawl.errors) as run:
+            try:
+                until(lambda: "requests are put off until there is room for them" in crawl.err or run.poll() is not None)
+            finally:
+                site.release()
+            assert run.wait(240) == 0, crawl.err
+        counts = crawl.report()
+        assert crawl.urls() == sorted(urls + [url + "a" for url in urls])
+        assert not counts["failed"] and not counts["left"], counts
