@@ -235,6 +235,13 @@ void crawl_page_put_off(struct crawl *c, const struct crawl_page *page)
         crawl_host_set_due(&c->hosts, host, host->due);
 }
 
+void crawl_page_charge_rows(struct crawl *c, const struct crawl_page *page)
+{
+    if (!page->charged)
+        crawl_host_charge(
+            c, page, crawl_delay_charge_rows(page->host->delay, page->fresh));
+}
+
 /* The group is committed: hosts may go on. */
 static enum seen_code release(struct crawl *c, struct crawl_page *pages,
                               struct seen_error *why)
@@ -258,6 +265,7 @@ static enum seen_code release(struct crawl *c, struct crawl_page *pages,
                 c->run_pages++;
             }
             crawl_page_put_off(c, page);
+            crawl_page_charge_rows(c, page);
         }
         c->made -= page->made;
         crawl_page_free(page);

@@ -101,8 +101,7 @@ static enum seen_code note_host(struct crawl_group *g, int64_t host,
 }
 
 /* Insert a link that is new as a row. */
-static enum seen_code insert(struct crawl_group *g,
-                             const struct crawl_page *page,
+static enum seen_code insert(struct crawl_group *g, struct crawl_page *page,
                              const struct crawl_link *link, int64_t via,
                              struct seen_error *why)
 {
@@ -118,6 +117,7 @@ static enum seen_code insert(struct crawl_group *g,
         return code;
     code = frontier_add(c->state.frontier, &row, &g->last, why);
     g->fresh++;
+    page->fresh++;
     return code == SEEN_OK ? note_host(g, row.host, why) : code;
 }
 

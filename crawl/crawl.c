@@ -917,12 +917,10 @@ static void *look_thread(void *crawl)
     return NULL;
 }
 
-/* What a host's pages cost is charged to its delay: see crawl_delay_charge().
-   The lock is held. */
-static void charge(struct crawl *c, const struct crawl_page *page)
+void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
+                       int64_t more)
 {
     struct crawl_host *host = page->host;
-    int64_t more = crawl_delay_charge(host->delay, page->steps);
     int64_t from = host->hold > page->due ? host->hold : page->due;
 
     if (page->robots || !more)
@@ -934,6 +932,17 @@ static void charge(struct crawl *c, const struct crawl_page *page)
         crawl_host_set_due(&c->hosts, host, host->due);
     else if (host->due < host->hold)
         host->due = host->hold;
+}
+
+/* With so many links, it is not left for the commit: many of such pages would
+   have been read by then. */
+static void charge(struct crawl *c, struct crawl_page *page)
+{
+    uint64_t rows = CRAWL_ROW_STEPS * (uint64_t)page->links;
+    int64_t more = crawl_delay_charge(page->host->delay, page->steps + rows);
+
+    page->charged = more > 0;
+    crawl_host_charge(c, page, more);
 }
 
 /* The page is as if it had not been requested: its row is still there, and

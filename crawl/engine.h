@@ -180,6 +180,9 @@ void crawl_host_put_back(struct crawl_host *host);
    asks about at a time, as long as hosts are few. */
 unsigned crawl_host_at_hand(const struct crawl *c,
                             const struct crawl_host *host, unsigned usual);
+/* What its page costs is charged to its delay: crawl_delay_charge(). */
+void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
+                       int64_t more);
 /* Wake a host that got pages. */
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host);
 /* The address of the host is looked up before its first request, so that hosts

@@ -71,6 +71,9 @@ struct frontier_page crawl_page_again(const struct crawl_page *page);
 
 /* With the lock held: a page that asks for less puts its host off. */
 void crawl_page_put_off(struct crawl *c, const struct crawl_page *page);
+/* So does one whose links became many rows, unless they were charged when it
+   was read. */
+void crawl_page_charge_rows(struct crawl *c, const struct crawl_page *page);
 
 /* Step 2 of a commit, for one page: what the files get. It was found on the
    page `via`, or "". */

@@ -396,6 +396,15 @@ int64_t crawl_host_owes(struct crawl_host *host, bool alone)
     return alone ? 0 : more;
 }
 
+int64_t crawl_delay_charge_rows(int64_t delay, uint64_t rows)
+{
+    enum { TIMES = 10, PER_ROW = 3400 }; /* ns */
+    int64_t more = (int64_t)(rows * TIMES * PER_ROW / 1000000);
+    int64_t room = delay < MOST ? MOST - delay : 0;
+
+    return more < room ? more : room;
+}
+
 int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after)
 {
     int64_t delay = 5 * (int64_t)ms;

@@ -120,6 +120,8 @@ struct crawl_page {
     char costly[CRAWL_COST]; /* what was left out because it costs too much, or
                                 "" */
     uint64_t steps;     /* that it took: budget.h */
+    uint64_t fresh;     /* links of it that became rows */
+    bool charged;       /* to its host, when it was read */
     bool incomplete; /* a required field of its template was not found */
     char place[96];  /* of the response in the WARC files, when committed */
     struct crawl_link *link;

@@ -545,6 +545,8 @@ static enum seen_code release(struct group *g, struct seen_error *why)
         if (g->origin[i]->state == CRAWL_ROBOTS_CLOSED &&
             g->rows.origin[i].closed.len)
             g->origin[i]->barred = g->rows.origin[i].barred;
+    for (size_t i = 0; i < g->rows.links; i++)
+        g->source[i]->fresh += g->rows.fresh[i];
     for (size_t i = 0; i < g->rows.dones; i++) {
         struct crawl_page *page = g->page[i];
         struct crawl_host *host = page->host;
@@ -562,6 +564,7 @@ static enum seen_code release(struct group *g, struct seen_error *why)
             page->task->fetched++;
         }
         crawl_page_put_off(c, page);
+        crawl_page_charge_rows(c, page);
     }
     for (struct crawl_page *p = g->pages; p; p = p->next) {
         if (p->robots && code == SEEN_OK) {

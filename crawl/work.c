@@ -115,19 +115,8 @@ static struct seen_span span_of_buffer(const struct buffer *b)
 
 /* --- what it costs --- */
 
-/*
- * Steps per link and per byte of its URL; per byte of words. A link that is kept
- * will be asked about and become a row, which takes 3.4 us of the committing
- * thread: its host pays for that, but its page is not cut off for it.
- */
-enum {
-    LINK = 200,
-    LINK_BYTE = 4,
-    LINK_ROW = 1700,
-    WORD_BYTE = 24,
-    WORD = 40,
-    PACK_BYTE = 5
-};
+/* Steps per link and per byte of its URL; per byte of words. */
+enum { LINK = 200, LINK_BYTE = 4, WORD_BYTE = 24, WORD = 40, PACK_BYTE = 5 };
 
 static void begin_budget(struct crawl_worker *w, bool may_stop)
 {
@@ -1031,8 +1020,7 @@ enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
         w->grace = w->budget.left;
     else
         page->steps = w->steps - w->budget.left +
-                      PACK_BYTE * (uint64_t)page->raw.len +
-                      LINK_ROW * (uint64_t)page->links;
+                      PACK_BYTE * (uint64_t)page->raw.len;
     if (is_fault(code)) {
         if (why)
             *why = reason;

@@ -372,6 +372,15 @@ TEST(what_a_robots_txt_costs_is_owed_and_only_beside_others)
     assert_int_equal(host.owed, 0); /* nor later */
 }
 
+TEST(rows_of_links_are_charged_within_the_usual_delays)
+{
+    assert_int_equal(crawl_delay_charge_rows(0, 0), 0);
+    assert_int_equal(crawl_delay_charge_rows(3000, 10), 0);
+    assert_int_equal(crawl_delay_charge_rows(0, 1000), 34);
+    assert_int_equal(crawl_delay_charge_rows(29990, 100000), 10);
+    assert_int_equal(crawl_delay_charge_rows(60000, 100000), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +398,7 @@ int main(void)
         cmocka_unit_test(what_an_earlier_run_knows_of_origins_counts_once),
         cmocka_unit_test(a_host_that_is_put_off_does_not_come_up_before),
         cmocka_unit_test(rows_on_their_way_are_known),
+        cmocka_unit_test(rows_of_links_are_charged_within_the_usual_delays),
         cmocka_unit_test(delays_are_those_that_are_documented),
         cmocka_unit_test(
             what_pages_cost_is_charged_ten_times_within_the_limits),
