@@ -17,8 +17,8 @@
 #   make soak         long tests that make test skips, as 50 kills of a worker
 #   make fault-test   every command meets every fault, one at a time; takes an
 #                     hour; FAULT=--short, FAULT=adds: a sample, one scenario
-#   make hostile-test crawl ten good hosts beside one that does its worst, in 50
-#                     ways; takes half an hour; HOSTILE='--only rules,bomb'
+#   make hostile-test crawl ten good hosts beside one that does its worst, in 90
+#                     ways; takes an hour; HOSTILE='--only rules,bomb'
 #   make power-test   cut the power CUTS=200 times on a mounted ext4; needs root
 #   make coverage     report which lines the tests execute (needs gcovr)
 #   make format, format-check, setup, clean

@@ -15,6 +15,8 @@ end: a misbehaviour has SECONDS, and the hostile host as many bytes as BYTES.
 """
 import argparse
 import asyncio
+import ctypes
+import ctypes.util
 import gzip
 import json
 import multiprocessing
@@ -76,6 +78,32 @@ def robots(rules, urls):
     return serve
 
 
+def raw(*pieces):
+    """Ten pages with these bytes, then the end of the connection. A piece may be (bytes, times)."""
+    def serve(path, writer):
+        async def go():
+            if path in ("/", "/robots.txt"):
+                writer.write(pages_of(b"")(path))
+                return
+            for piece in pieces:
+                some, times = piece if isinstance(piece, tuple) else (piece, 1)
+                for _ in range(times):
+                    writer.write(some)
+                    await writer.drain()
+        return go()
+    serve.streams = True
+    return serve
+
+
+def brotli(n):
+    """br of n zeros, with the largest window."""
+    library = ctypes.CDLL(ctypes.util.find_library("brotlienc"))
+    zeros, out, size = bytes(n), ctypes.create_string_buffer(1 << 20), ctypes.c_size_t(1 << 20)
+    if not library.BrotliEncoderCompress(5, 24, 0, ctypes.c_size_t(n), zeros, ctypes.byref(size), out):
+        sys.exit("neighbours: brotli does not compress")
+    return out.raw[:size.value]
+
+
 def deflated(n, level=9):
     """gzip of n zeros, made in pieces."""
     z, out = zlib.compressobj(level, zlib.DEFLATED, 31), []
@@ -122,6 +150,30 @@ def redirects(path):
     return answer(b"", b"Location: /%d\r\n" % (n + 1), b"302 Found")
 
 
+def growing(path):
+    """Redirects to themselves, and each URL is longer."""
+    if path in ("/", "/robots.txt"):
+        return pages_of(b"")(path)
+    return answer(b"", b"Location: %s%s\r\n" % (path.encode(), b"a" * 50), b"302 Found")
+
+
+def guests(path):
+    """A host of many, whose robots.txt is that of an innocent one."""
+    if path == "/robots.txt":
+        return answer(b"", b"Location: http://%s:%d/robots.txt\r\n" % (INNOCENT[0].encode(), PORT),
+                      b"302 Found")
+    return answer(links("/%d" % i for i in range(100)))
+
+
+def near(make):
+    """Pages without end: make(path, i) is a link."""
+    def serve(path):
+        if path == "/robots.txt":
+            return pages_of(b"")(path)
+        return answer(links(make(path, i) for i in range(1000)))
+    return serve
+
+
 def sitemaps(make):
     def serve(path):
         if path == "/robots.txt":
@@ -130,6 +182,78 @@ def sitemaps(make):
         if path.startswith("/s"):
             return answer(make(path), b"Content-Type: application/xml\r\n")
         return answer(b"<p>nothing")
+    return serve
+
+
+def many_hosts(answers):
+    """A start page that links to 5,000 more hosts, each with an address of its own."""
+    async def go(path, writer):
+        if writer.get_extra_info("sockname")[0] == HOSTILE:
+            writer.write(answer(b"", HTML, b"404 Not Found") if path == "/robots.txt" else
+                         answer(links("http://127.9.%d.%d:%d/" % (i // 250, i % 250 + 1, PORT) for i in range(5000))))
+        else:
+            await answers(path, writer)
+
+    def serve(path, writer):
+        return go(path, writer)
+    serve.streams = True
+    return serve
+
+
+RESOLVER = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netdb.h>
+#include <string.h>
+#include <unistd.h>
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **) =
+        dlsym(RTLD_NEXT, "getaddrinfo");
+
+    if (!name || !strstr(name, ".slow.invalid"))
+        return real(name, service, hints, found);
+    sleep(15);
+    return EAI_AGAIN;
+}
+"""
+
+
+def slow_names():
+    """Links to names whose name server does not answer."""
+    serve = pages_of(links("http://x%d.slow.invalid/" % i for i in range(5000)))
+    serve.resolver = RESOLVER
+    return serve
+
+
+def preloaded(source, folder):
+    """Environment with this C in front of libc."""
+    with open(folder + "/resolver.c", "w") as file:
+        file.write(source)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder + "/resolver.so", folder + "/resolver.c"], check=True)
+    return {**os.environ, "LD_PRELOAD": folder + "/resolver.so"}
+
+
+async def silence(path, writer):
+    await asyncio.sleep(SECONDS)
+
+
+def each(serve):
+    """One answer per connection."""
+    async def go(path, writer):
+        writer.write(serve(path))
+    return go
+
+
+def handshakes(*pieces):
+    """A start page that links to https, on many addresses, where no handshake comes to its end."""
+    def serve(path, writer):
+        async def go():
+            writer.write(answer(b"", HTML, b"404 Not Found") if path == "/robots.txt" else answer(links(
+                "https://127.9.%d.%d:%d/" % (i // 250, i % 250 + 1, PORT + 1) for i in range(2000))))
+        return go()
+    serve.streams, serve.handshake = True, pieces
     return serve
 
 
@@ -205,6 +329,58 @@ TABLE = {
         b"]><urlset><url><loc>&u;</loc></url></urlset>"),
     "deep-xml": lambda: sitemaps(lambda p: b"<a>" * (5 * MEG)),
     "certificate": lambda: certified(1000),
+    "slow-names": slow_names,
+    "silent-hosts": lambda: many_hosts(silence),
+    "slow-hosts": lambda: many_hosts(slowly),
+    "guests": lambda: many_hosts(each(guests)),
+    "silent-tls": lambda: handshakes(),
+    "closed-tls": lambda: handshakes(b""),
+    "endless-tls": lambda: handshakes(*[b"\x16\x03\x03\x40\x00\x02\x00\xff\xff" + bytes(16380)] * 200),
+    "tiny-chunks": lambda: raw(b"HTTP/1.1 200 OK\r\n" + HTML + b"Transfer-Encoding: chunked\r\n\r\n",
+                               (b"1\r\n<\r\n" * 10000, 250), b"0\r\n\r\n"),
+    "chunk-extensions": lambda: raw(b"HTTP/1.1 200 OK\r\n" + HTML + b"Transfer-Encoding: chunked\r\n\r\n",
+                                    (b"1;" + b"x=y;" * 50 + b"\r\n<\r\n", 70000), b"0\r\n\r\n"),
+    "trailers": lambda: raw(b"HTTP/1.1 200 OK\r\n" + HTML + b"Transfer-Encoding: chunked\r\n\r\n0\r\n",
+                            (b"A: b\r\n" * 10000, 1000)),
+    "folded": lambda: raw(b"HTTP/1.1 200 OK\r\nX: y\r\n", (b" folded\r\n" * 1000, 1000)),
+    "short-body": lambda: raw(b"HTTP/1.1 200 OK\r\n" + HTML + b"Content-Length: 999999999999\r\n\r\n<a href=/x>"),
+    "lengths": lambda: raw(b"HTTP/1.1 200 OK\r\n" + HTML + b"Content-Length: " + b"9" * 4000 + b"\r\n\r\nx"),
+    "nothing": lambda: raw(),
+    "pipelined": lambda: pages_of(b"x", b"Content-Length: 1\r\n\r\nx" +
+                                  answer(links("/%d" % i for i in range(1000))) * 50 + b"HTTP/1.1 200 OK\r\n"),
+    "header-bytes": lambda: pages_of(b"x", b"".join(b"%c: %c\0\r\xff\r\n" % (i, i) for i in range(33, 256)) +
+                                     b"Set-Cookie: \xff=\x01; domain=.\r\n" * 200),
+    "tiny-members": lambda: pages_of(gzip.compress(b"") * (14 * MEG // 20), HTML + b"Content-Encoding: gzip\r\n"),
+    "padded-gzip": lambda: pages_of(gzip.compress(b"x") + bytes(15 * MEG), HTML + b"Content-Encoding: gzip\r\n"),
+    "brotli": lambda: pages_of(brotli(1 << 30), HTML + b"Content-Encoding: br\r\n"),
+    "layers": lambda: pages_of(gzip.compress(gzip.compress(gzip.compress(deflated(4 << 30)))),
+                               HTML + b"Content-Encoding: gzip, gzip, gzip, gzip\r\n"),
+    "growing": lambda: growing,
+    "refreshes": lambda: pages_of(b"".join(
+        b"<meta http-equiv=refresh content='0;url=/%d'>" % i for i in range(300000))),
+    "canonicals": lambda: pages_of(b"".join(b"<link rel=canonical href=/%d>" % i for i in range(400000))),
+    "late-charset": lambda: pages_of(b"<p>\xe4\xf6 words" * (MEG // 2) + b"<meta charset=gb18030><meta charset=big5>" +
+                                     b"<a href='?\xe4\xf6'>" * 100000),
+    "long-url": lambda: pages_of(b"<a href='/" + b"a" * (2 * MEG) + b"'>" * 5),
+    "dots": lambda: pages_of(links("http://%s%d/" % ("a." * 50000, i) for i in range(100))),
+    "labels": lambda: pages_of(links("http://%s%d/" % ("\u00fc." * 500, i) for i in range(8000))),
+    "percent": lambda: pages_of(links("http://%s%d/" % ("%25%32%35%c3%bc" * 300, i) for i in range(3000))),
+    "sessions": lambda: near(lambda path, i: "/page?PHPSESSID=%08x&%d" % (zlib.crc32(b"%f%d" % (time.time(), i)), i)),
+    "calendar": lambda: near(lambda path, i: "%s/%d" % (path.rstrip("/")[-12:] if path != "/" else "", i)),
+    "soft-429": lambda: pages_of(b"<title>Too many requests</title>"),
+    "late-429": lambda: pages_of(b"", b"Retry-After: 0\r\n", b"429 Too Many Requests"),
+    "groups": lambda: robots(b"".join(b"User-agent: a%d\nDisallow: /\n\n" % i for i in range(20000)), ten("p").split()),
+    "robots-sitemaps": lambda: robots(b"Sitemap: /s?a\n" * 10000 + b"Crawl-delay: 1e999\nCrawl-delay: -5\n"
+                                      b"User-agent: *\nCrawl-delay: NaN\nCrawl-delay: 0.0000001\nAllow: /\n",
+                                      ["/%d" % i for i in range(20)]),
+    "sitemap-bomb": lambda: sitemaps(lambda p, made=gzip.compress(deflated(1 << 30)): made),
+    "sitemap-lines": lambda: sitemaps(lambda p: b"".join(b"http://%s:%d/%d\n" % (HOSTILE.encode(), PORT, i)
+                                                         for i in range(400000))),
+    "sitemap-spaces": lambda: sitemaps(lambda p: b"<urlset %s>%s</urlset>" % (
+        b" ".join(b"xmlns:a%d='b%d'" % (i, i) for i in range(200)), b"<url><lastmod>\x80</lastmod></url>" * 200000)),
+    "sitemap-dates": lambda: sitemaps(lambda p: b"<urlset>" + b"".join(
+        b"<url><loc>/%d</loc><lastmod>9999999-99-99T%s</lastmod></url>" % (i, b"9" * 200) for i in range(50000)) +
+        b"</urlset>"),
     "feed": lambda: pages_of(b"<rss><channel>" + b"<item><link>/a</link><title>&lt;" * 300000,
                              b"Content-Type: application/rss+xml\r\n"),
 }
@@ -251,7 +427,7 @@ WITH_TEMPLATE = {
                  selects('//div[contains(., "x")]', '//div//div//div[last()]', '//*[count(.//*) > 3]')),
     "siblings": (lambda: pages_of(b"<p>x</p>" * 200000),
                  selects("p ~ p ~ p ~ p", "p:nth-last-child(2n+1)", "p + p ~ p")),
-    "has": (lambda: pages_of(DEEP), selects("div div div div div div p", "div > div ~ div", ":not(:not(div)) div")),
+    "has": (lambda: pages_of(DEEP), selects("div div div div div div p", "div > div ~ div", "div:not(p) div ~ div")),
     "patterns": (lambda: pages_of(b"<p>" + b"ax" * (2 * MEG)),
                  extracts("(x+x+)+y", "a.*x.{0,60}y", "(a|x)*a(a|x){40}z")),
 }
@@ -268,6 +444,18 @@ class Servers(multiprocessing.Process):
         super().__init__(daemon=True)
         self.port, self.serve, self.log = port, serve, log
         self.tls, self.ready = getattr(serve, "tls", None), multiprocessing.Event()
+        self.handshake = getattr(serve, "handshake", None)
+
+    async def shake(self, _, writer):
+        try:
+            for piece in self.handshake:
+                writer.write(piece)
+                await writer.drain()
+            if not self.handshake:
+                await asyncio.sleep(SECONDS)
+        except OSError:
+            pass
+        writer.close()
 
     async def client(self, reader, writer):
         host = writer.get_extra_info("sockname")[0]
@@ -298,9 +486,13 @@ class Servers(multiprocessing.Process):
     def run(self):
         async def all_of_them():
             for host in [HOSTILE, *INNOCENT]:
-                await asyncio.start_server(self.client, host, self.port, limit=1 << 20)
+                await asyncio.start_server(self.client, host, self.port, limit=1 << 20, reuse_port=True)
+            # All other addresses of the loopback: the more special one has its own port.
+            await asyncio.start_server(self.client, "0.0.0.0", self.port, limit=1 << 20, reuse_port=True, backlog=4096)
             if self.tls:
                 await asyncio.start_server(self.client, HOSTILE, self.port + 1, limit=1 << 20, ssl=self.tls)
+            if self.handshake is not None:
+                await asyncio.start_server(self.shake, "0.0.0.0", self.port + 1, backlog=4096)
             self.ready.set()
             await asyncio.sleep(SECONDS * 2)
         asyncio.run(all_of_them())
@@ -348,7 +540,8 @@ def crawl(serve, made_template=None, alone=False):
         command += ["http://%s:%d/" % (host, PORT) for host in ([] if alone else [HOSTILE]) + INNOCENT]
     before = cpu_of_ended()
     errors = open(folder + "/errors", "w+")
-    run = subprocess.Popen(command, stdout=errors, stderr=errors)
+    environment = preloaded(serve.resolver, folder) if hasattr(serve, "resolver") else None
+    run = subprocess.Popen(command, stdout=errors, stderr=errors, env=environment)
     try:
         began, wanted = time.monotonic(), (PAGES - 1) * len(INNOCENT)
         while run.poll() is None and sum(log) < wanted and time.monotonic() - began < SECONDS:
@@ -386,7 +579,25 @@ def speed(run):
 
 def calm(made_template):
     """The speed without the hostile host: it stays, but says nothing."""
-    return statistics.median(speed(crawl(pages_of(b"x"), made_template, alone=True)) for _ in range(3))
+    runs = [crawl(pages_of(b"x"), made_template, alone=True) for _ in range(3)]
+    if not all(speed(run) for run in runs):
+        sys.exit("neighbours: nothing is fetched alone:\n" + runs[0][-1])
+    return statistics.median(speed(run) for run in runs)
+
+
+def free_ports():
+    """A port and the next one, below those that connections of clients have."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+        most = int(file.read().split()[0])
+    for port in range(most - 2 - os.getpid() % 5000, 2000, -2):
+        try:
+            for number in (port, port + 1):
+                with socket.socket() as free:
+                    free.bind(("0.0.0.0", number))
+            return port
+        except OSError:
+            continue
+    sys.exit("neighbours: no port is free")
 
 
 def main():
@@ -398,9 +609,7 @@ def main():
     names = [*TABLE, *WITH_TEMPLATE]
     if options.only:
         names = [name for name in names if name in options.only.split(",")]
-    with socket.socket() as free:
-        free.bind((HOSTILE, 0))
-        PORT = free.getsockname()[1]
+    PORT = free_ports()
     usual = calm(None)
     print("alone: %.0f pages per CPU second" % usual)
     failed = 0
