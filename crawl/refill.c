@@ -15,7 +15,10 @@
  * When there are more hosts than fit into memory, those give way that have had
  * their turn, or are not due for a minute. Their due time is in the state, so
  * that politeness outlives them. Hosts that are not asked any more leave at
- * once: 4,096 of them would keep all others out.
+ * once: 4,096 of them would keep all others out. So would thousands that never
+ * answer, or whose names take half a minute to be looked up: hosts that are
+ * not prompt have three quarters of the memory, and others do not give way to
+ * them.
  */
 #include "engine.h"
 
@@ -40,8 +43,10 @@ struct refill {
     struct crawl *c;
     struct crawl_host *host;
     unsigned wanted, taken;
-    size_t room; /* hosts that still fit */
-    bool more;   /* hosts that do not */
+    size_t room; /* hosts that still fit, */
+    size_t slow; /* and of them, hosts that are not prompt */
+    bool more, more_slow; /* hosts that do not */
+    unsigned rows;
     struct crawl_page *first, *last;
     bool no_memory;
 };
@@ -397,14 +402,21 @@ static bool take_host(void *owner, const struct frontier_host *row)
 {
     struct refill *r = owner;
     struct crawl_host *host = crawl_host_get(&r->c->hosts, row->id);
+    bool prompt = row->fetched && !row->failures;
 
+    r->rows++;
     if (host)
         return true;
+    if (!prompt && !r->slow) {
+        r->more_slow = true;
+        return true;
+    }
     if (!r->room) {
         r->more = true;
         return false;
     }
     r->room--;
+    r->slow -= !prompt;
     host = crawl_host_add(&r->c->hosts, row->id, row->name,
                           due_of(r->c, row->due, -1));
     if (!host) {
@@ -416,7 +428,7 @@ static bool take_host(void *owner, const struct frontier_host *row)
     host->fetched = row->fetched;
     host->found = row->found;
     meet_guest(r->c, host);
-    crawl_host_set_prompt(&r->c->hosts, host, row->fetched && !row->failures);
+    crawl_host_set_prompt(&r->c->hosts, host, prompt);
     r->no_memory = !crawl_host_look_up(r->c, host);
     return !r->no_memory;
 }
@@ -450,7 +462,11 @@ static bool may_go(const struct crawl *c, const struct crawl_host *host)
            (host->turn >= c->settings->turn || host->due > crawl_now(c) + FAR);
 }
 
-static size_t remove_hosts(struct crawl *c, bool crowded)
+/* Which hosts leave memory: those that are done; and those that may go, all of
+   them, or those that are not prompt. */
+enum leaving { DONE, SLOW, ANY };
+
+static size_t remove_hosts(struct crawl *c, enum leaving which)
 {
     struct crawl_host *host, *gone[64];
     size_t n, all = 0;
@@ -458,7 +474,8 @@ static size_t remove_hosts(struct crawl *c, bool crowded)
     do {
         n = 0;
         for (size_t at = 0; n < 64 && (host = map_next(&c->hosts.by_id, &at));)
-            if (is_done(c, host) || (crowded && may_go(c, host)))
+            if (is_done(c, host) || (which == ANY && may_go(c, host)) ||
+                (which == SLOW && !host->prompt && may_go(c, host)))
                 gone[n++] = host;
         for (size_t i = 0; i < n; i++)
             crawl_host_remove(&c->hosts, gone[i]);
@@ -467,18 +484,37 @@ static size_t remove_hosts(struct crawl *c, bool crowded)
     return all;
 }
 
-static enum seen_code bring_hosts(struct crawl *c, bool *more,
+/* Hosts that are not prompt have three quarters of the memory. */
+static size_t room_for_slow(const struct crawl *c, size_t most)
+{
+    const struct crawl_host *host;
+    size_t slow = 0, slow_most = most - most / 4;
+
+    for (size_t at = 0; (host = map_next(&c->hosts.by_id, &at));)
+        slow += !host->prompt;
+    return slow < slow_most ? slow_most - slow : 0;
+}
+
+/* *next is which hosts should leave, so that others come. */
+static enum seen_code bring_hosts(struct crawl *c, enum leaving *next,
                                   struct seen_error *why)
 {
     size_t used = c->hosts.by_id.used;
     unsigned most = (unsigned)c->settings->hosts;
-    struct refill r = { .c = c, .room = used < most ? most - used : 0 };
+    struct refill r = { .c = c,
+                        .room = used < most ? most - used : 0,
+                        .slow = room_for_slow(c, most) };
     enum seen_code code;
 
-    code = frontier_hosts(c->state.frontier, most + 1, take_host, &r, why);
+    code = frontier_hosts(c->state.frontier, false, most + 1, take_host, &r,
+                          why);
+    /* Thousands that do not fit may hide others that do. */
+    if (code == SEEN_OK && r.more_slow && r.rows > most && r.room)
+        code = frontier_hosts(c->state.frontier, true, most + 1, take_host, &r,
+                              why);
     if (code == SEEN_OK && r.no_memory)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
-    *more = r.more;
+    *next = r.more ? ANY : r.more_slow ? SLOW : DONE;
     return code;
 }
 
@@ -489,17 +525,17 @@ enum seen_code crawl_refill(struct crawl *c, bool *idle,
     enum seen_code code;
     struct crawl_host *host;
     struct crawl_page *page;
+    enum leaving leaving;
     int64_t waiting, all;
-    bool more;
 
     code = crawl_allow_read(c, read_rules, why);
     if (code != SEEN_OK)
         return code;
     pthread_mutex_lock(&c->lock);
-    remove_hosts(c, false);
-    code = bring_hosts(c, &more, why);
-    if (code == SEEN_OK && more && remove_hosts(c, true))
-        code = bring_hosts(c, &more, why);
+    remove_hosts(c, DONE);
+    code = bring_hosts(c, &leaving, why);
+    if (code == SEEN_OK && leaving != DONE && remove_hosts(c, leaving))
+        code = bring_hosts(c, &leaving, why);
     for (size_t at = 0;
          code == SEEN_OK && (host = map_next(&c->hosts.by_id, &at));) {
         bool ordered = c->settings->order != CRAWL_BREADTH;

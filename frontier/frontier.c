@@ -43,6 +43,7 @@ enum {
     ORIGIN_FIND,
     ORIGIN_KEEP,
     HOSTS_DUE,
+    HOSTS_KNOWN,
     HOSTS_ALL,
     PAGE_ADD,
     PAGE_REMOVE,
@@ -82,6 +83,9 @@ static const char *const texts[STATEMENTS] = {
     [HOST_STOP] = "UPDATE hosts SET stopped = ?2 WHERE id = ?1",
     [HOSTS_DUE] = "SELECT " HOST_COLUMNS " FROM hosts WHERE queued > 0 AND "
                   "stopped IS NULL ORDER BY due, id LIMIT ?1",
+    [HOSTS_KNOWN] = "SELECT " HOST_COLUMNS " FROM hosts WHERE queued > 0 AND "
+                    "stopped IS NULL AND fetched > 0 AND failures = 0 "
+                    "ORDER BY due, id LIMIT ?1",
     [HOSTS_ALL] = "SELECT " HOST_COLUMNS " FROM hosts ORDER BY id",
     [PAGE_ADD] = "INSERT INTO frontier (host, priority, via, depth, attempts, "
                  "flags, url, path, type) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, "
@@ -503,12 +507,14 @@ static enum seen_code read_hosts(struct sql_statement *st,
     return code;
 }
 
-enum seen_code frontier_hosts(struct frontier *f, unsigned most,
+enum seen_code frontier_hosts(struct frontier *f, bool known, unsigned most,
                               frontier_take_host *take, void *owner,
                               struct seen_error *why)
 {
-    sql_bind_number(f->st[HOSTS_DUE], 1, most);
-    return read_hosts(f->st[HOSTS_DUE], take, owner, why);
+    struct sql_statement *st = f->st[known ? HOSTS_KNOWN : HOSTS_DUE];
+
+    sql_bind_number(st, 1, most);
+    return read_hosts(st, take, owner, why);
 }
 
 enum seen_code frontier_all_hosts(struct frontier *f, frontier_take_host *take,

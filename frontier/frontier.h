@@ -97,9 +97,10 @@ enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
                              frontier_take_page *take, void *owner,
                              struct seen_error *why);
 
-/* Hosts with pages that wait, those first that are due first. */
+/* Hosts with pages that wait, those first that are due first. `known`: only
+   those that gave a page in this visit, and answered when asked last. */
 typedef bool frontier_take_host(void *owner, const struct frontier_host *host);
-enum seen_code frontier_hosts(struct frontier *f, unsigned most,
+enum seen_code frontier_hosts(struct frontier *f, bool known, unsigned most,
                               frontier_take_host *take, void *owner,
                               struct seen_error *why);
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import threading
 import time
 
 import pytest
@@ -215,3 +216,31 @@ def test_links_that_become_rows_put_their_host_off(tmp_path):
     finally:
         db.close()
     assert due - requested >= ms
+
+
+def test_hosts_that_never_answer_have_three_quarters_of_the_memory(tmp_path):
+    """A site of 60 pages, and ten silent hosts, with room for four: it would give way after each second page."""
+    good, silent = hosts(1)[0], hosts(10, first=2)
+    asked, done = set(), threading.Event()
+
+    def answer(host, handler):
+        if host in silent:
+            asked.add(host)
+            done.wait(240)
+        if handler.path == "/robots.txt":
+            return Answer("", 404)
+        return page(*["/%d" % i for i in range(1, 60)])
+
+    with Sites(answer) as web:
+        crawl = Crawl(tmp_path / "c", *(web.url(name) for name in [good, *silent]))
+        command = crawl.command("--hosts", 4, "--turn", 2, "--timeout", "200s")
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=crawl.errors) as run:
+            began = time.monotonic()
+            try:
+                web.wait_for(61)
+                # After 30 seconds without a byte, a request to a silent host ends, and others come.
+                assert len(asked) <= 3 or time.monotonic() - began > 25, "others than the first three came into memory"
+            finally:
+                done.set()
+            assert run.wait(240) == 0
+        assert crawl.report()["covered"]

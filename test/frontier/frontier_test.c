@@ -117,21 +117,24 @@ TEST(counts_of_hosts_follow_their_pages_after_a_flush)
     spent.host = a;
     assert_int_equal(frontier_spend(f, &spent, NULL), SEEN_OK);
     assert_int_equal(frontier_flush(f, NULL), SEEN_OK);
-    assert_int_equal(frontier_hosts(f, 10, show_host, text, NULL), SEEN_OK);
+    assert_int_equal(frontier_hosts(f, false, 10, show_host, text, NULL),
+                     SEEN_OK);
     assert_string_equal(text, "b.example:1:1:0 a.example:4:5:500 ");
     assert_int_equal(frontier_stop_host(f, a, "down", NULL), SEEN_OK);
     assert_int_equal(frontier_count(f, &waiting, &all, NULL), SEEN_OK);
     assert_int_equal(waiting, 1);
     assert_int_equal(all, 5);
     *text = '\0';
-    assert_int_equal(frontier_hosts(f, 10, show_host, text, NULL), SEEN_OK);
+    assert_int_equal(frontier_hosts(f, false, 10, show_host, text, NULL),
+                     SEEN_OK);
     assert_string_equal(text, "b.example:1:1:0 ");
     /* A resumed crawl asks it again, but not before it is due. */
     assert_int_equal(frontier_resume(f, NULL), SEEN_OK);
     assert_int_equal(frontier_put_off(f, a, 400, NULL), SEEN_OK);
     assert_int_equal(frontier_put_off(f, b, 700, NULL), SEEN_OK);
     *text = '\0';
-    assert_int_equal(frontier_hosts(f, 10, show_host, text, NULL), SEEN_OK);
+    assert_int_equal(frontier_hosts(f, false, 10, show_host, text, NULL),
+                     SEEN_OK);
     assert_string_equal(text, "a.example:4:5:500 b.example:1:1:700 ");
     end();
 }
