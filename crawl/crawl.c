@@ -262,6 +262,7 @@ static void hand_on(struct crawl *c, struct crawl_page *page)
     account(c, page);
     c->unread += page->made;
     c->working++;
+    page->host->unread++;
     crawl_list_add(page->filed ? &c->filed : &c->answers, page);
     pthread_cond_signal(&c->to_work);
 }
@@ -571,7 +572,8 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
 
         if (page->robots)
             return go_abroad(c, host, page) ? crawl_host_pull(host) : NULL;
-        if (has_enough(c, host) || has_to_wait(c, host))
+        if (has_enough(c, host) || crawl_host_has_unread(host, c->readers) ||
+            has_to_wait(c, host))
             return NULL;
         if (c->settings->order != CRAWL_BREADTH && host->outs > host->ready)
             return NULL; /* its links may come first: crawl_refill() */
@@ -952,8 +954,20 @@ static void drop(struct crawl *c, struct crawl_page *page)
     c->made -= page->made;
     c->unread -= page->made;
     c->working--;
+    page->host->unread--;
     crawl_page_free(page);
     pthread_cond_signal(&c->to_commit);
+}
+
+static void leave_reader(struct crawl *c, struct crawl_host *host)
+{
+    bool waited = crawl_host_has_unread(host, c->readers);
+
+    host->unread--;
+    if (!waited)
+        return;
+    crawl_host_rouse(c, host);
+    fetch_wakeup(c->web);
 }
 
 /* The lock is held, but not while the work is done. */
@@ -985,6 +999,7 @@ static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
     c->unread -= page->made;
     account(c, page);
     charge(c, page);
+    leave_reader(c, page->host);
     c->working--;
     crawl_list_add(&c->done, page);
     if (c->done.n >= CRAWL_GROUP || c->made >= CRAWL_MADE_MOST / 2 ||
@@ -1076,6 +1091,7 @@ static enum seen_code start_threads(struct crawl *c, void *(*commits)(void *),
         wanted = cpus > 0 ? (uint64_t)cpus : 1;
     if (wanted > CRAWL_WORKERS_MOST)
         wanted = CRAWL_WORKERS_MOST;
+    c->readers = (unsigned)wanted;
     c->loads_most = wanted < 2 * CRAWL_LOADS ? ((unsigned)wanted + 1) / 2
                                              : CRAWL_LOADS;
     while (!fault && c->workers < wanted) {

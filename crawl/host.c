@@ -371,6 +371,13 @@ void crawl_host_forget_out(struct crawl_host *host, int64_t id)
         }
 }
 
+bool crawl_host_has_unread(const struct crawl_host *host, unsigned readers)
+{
+    enum { AHEAD = 2 };
+
+    return host->unread >= readers + AHEAD;
+}
+
 /* --- politeness --- */
 
 enum { LEAST = 3000, MOST = 30000, ASKED_MOST = 300000 }; /* ms */

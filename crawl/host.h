@@ -107,6 +107,7 @@ struct crawl_host {
     unsigned ready;
     unsigned used;    /* pages since the last refill */
     unsigned turn;    /* pages of this turn */
+    unsigned unread;  /* answers that wait for a reader, or are at one */
     int64_t found;    /* links that lead to it */
     bool changed;     /* it got rows since the last refill */
     bool drained;     /* the frontier had no more at the last refill */
@@ -226,6 +227,14 @@ struct crawl_page *crawl_host_pull(struct crawl_host *host);
 bool crawl_host_is_out(const struct crawl_host *host, int64_t id);
 bool crawl_host_note_out(struct crawl_host *host, int64_t id);
 void crawl_host_forget_out(struct crawl_host *host, int64_t id);
+
+/*
+ * Do so many of its answers wait for readers that there are no more requests?
+ * What a page costs is charged when it was read. A host without a delay could
+ * have 2,000 answers waiting by then, and each may take two seconds. So a host
+ * may keep all readers busy, and no more.
+ */
+bool crawl_host_has_unread(const struct crawl_host *host, unsigned readers);
 
 /* --- origins: origin.c --- */
 

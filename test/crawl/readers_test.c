@@ -40,6 +40,7 @@ static void add_answer(struct crawl *c, struct crawl_host *host, int n)
     c->made += page->made;
     c->unread += page->made;
     c->working++;
+    host->unread++;
     crawl_list_add(&c->answers, page);
 }
 
@@ -116,6 +117,7 @@ TEST(readers_wait_for_commits_that_do_not_keep_up)
     assert_true(commits >= PAGES * EACH / (CRAWL_READ_MOST + 2 * EACH));
     assert_int_equal(c->made, 0);
     assert_int_equal(c->unread, 0);
+    assert_int_equal(host->unread, 0);
     crawl_engine_clear(c);
     free(c);
 }
