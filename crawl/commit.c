@@ -437,7 +437,7 @@ struct crawl_page *crawl_next_group(struct crawl *c, uint64_t ms)
     struct crawl_page *group;
 
     pthread_mutex_lock(&c->lock);
-    if (c->answers.n || c->filed.n) /* readers wait for commits: engine.h */
+    if (c->answers.n || c->filed.n || c->costly.n) /* readers wait for commits: engine.h */
         pthread_cond_broadcast(&c->to_work);
     while (!is_due(c, since) && clock_ms() - begun < ms) {
         bool empty = !c->done.n;

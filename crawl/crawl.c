@@ -959,12 +959,13 @@ static void drop(struct crawl *c, struct crawl_page *page)
     pthread_cond_signal(&c->to_commit);
 }
 
-static void leave_reader(struct crawl *c, struct crawl_host *host)
+static void leave_reader(struct crawl *c, struct crawl_host *host,
+                         bool charged)
 {
     bool waited = crawl_host_has_unread(host, c->readers);
 
-    host->unread--;
-    if (!waited)
+    crawl_host_note_read(host, charged);
+    if (!waited || crawl_host_has_unread(host, c->readers))
         return;
     crawl_host_rouse(c, host);
     fetch_wakeup(c->web);
@@ -972,20 +973,20 @@ static void leave_reader(struct crawl *c, struct crawl_host *host)
 
 /* The lock is held, but not while the work is done. */
 static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
-                              struct crawl_page *page, struct seen_error *why)
+                              struct crawl_page *page, bool apart,
+                              struct seen_error *why)
 {
-    bool filed = page->filed;
     enum seen_code code;
 
-    c->loads += filed;
+    c->loads += apart;
     pthread_mutex_unlock(&c->lock);
     code = crawl_body_load(&c->bodies, page, why);
     if (code == SEEN_OK)
         code = crawl_work(w, page, why);
     crawl_body_drop(&c->bodies, page); /* it is packed, or not wanted */
     pthread_mutex_lock(&c->lock);
-    c->loads -= filed;
-    if (filed && c->filed.n)
+    c->loads -= apart;
+    if (apart && (c->filed.n || c->costly.n))
         pthread_cond_signal(&c->to_work);
     if (code == SEEN_UNABLE) {
         drop(c, page);
@@ -999,7 +1000,7 @@ static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
     c->unread -= page->made;
     account(c, page);
     charge(c, page);
-    leave_reader(c, page->host);
+    leave_reader(c, page->host, page->charged);
     c->working--;
     crawl_list_add(&c->done, page);
     if (c->done.n >= CRAWL_GROUP || c->made >= CRAWL_MADE_MOST / 2 ||
@@ -1020,19 +1021,30 @@ static enum seen_code ask_robots(struct crawl *c, struct seen_error *why)
     return code;
 }
 
+/* What a host sent before it was charged may be as costly. */
+static void set_apart(struct crawl *c)
+{
+    while (c->answers.n && c->answers.first->host->hold > crawl_now(c))
+        crawl_list_add(&c->costly, crawl_list_take(&c->answers));
+}
+
 /*
- * The next answer for a reader, or NULL. Those in files and those in memory take
- * turns, and some readers at most have one from a file, so that large pages do
- * not hold up short ones. If the commits do not keep up, readers wait for the
- * next one: crawl_next_group() wakes them.
+ * The next answer for a reader, or NULL. Some readers at most have one that is
+ * in a file, or of a host that is charged, and each of them takes one of the
+ * others after it, so that large and costly pages do not hold up short ones. If
+ * the commits do not keep up, readers wait for the next one: crawl_next_group()
+ * wakes them.
  */
-static struct crawl_page *next_answer(struct crawl *c, bool *filed)
+static struct crawl_page *next_answer(struct crawl *c, bool *apart)
 {
     if (c->made - c->unread >= CRAWL_READ_MOST)
         return NULL;
-    *filed = c->filed.n && c->loads < c->loads_most &&
-             (!*filed || !c->answers.n);
-    return crawl_list_take(*filed ? &c->filed : &c->answers);
+    set_apart(c);
+    *apart = (c->filed.n || c->costly.n) && c->loads < c->loads_most &&
+             (!*apart || !c->answers.n);
+    if (!*apart)
+        return crawl_list_take(&c->answers);
+    return crawl_list_take(c->filed.n ? &c->filed : &c->costly);
 }
 
 /* Answers and questions to robots.txt take turns: a host with many of one kind
@@ -1044,15 +1056,15 @@ static void *work_thread(void *crawl)
     struct crawl_page *page;
     struct seen_error why;
     enum seen_code code;
-    bool asked = false, filed = false;
+    bool asked = false, apart = false;
 
     code = crawl_worker_new(&w, &c->hurry, &why);
     pthread_mutex_lock(&c->lock);
     while (code == SEEN_OK && !c->quit) {
         asked = c->to_ask && !asked;
-        page = asked ? NULL : next_answer(c, &filed);
+        page = asked ? NULL : next_answer(c, &apart);
         if (page)
-            code = work_on(c, w, page, &why);
+            code = work_on(c, w, page, apart, &why);
         else if (c->to_ask)
             code = ask_robots(c, &why);
         else

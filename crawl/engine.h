@@ -97,11 +97,12 @@ struct crawl {
     struct crawl_list answers, done;
     struct crawl_list names[2]; /* to be looked up: of hosts that are not
                                    prompt, and that are */
-    struct crawl_list filed; /* answers whose bodies are in files */
-    unsigned loads, loads_most; /* such bodies that readers have at hand */
+    struct crawl_list filed;  /* answers whose bodies are in files, */
+    struct crawl_list costly; /* and those of hosts that pay for others */
+    unsigned loads, loads_most; /* such answers that readers have at hand */
     struct crawl_spares spares;
     size_t active;  /* requests under way */
-    size_t working; /* pages in workers, in answers and in filed */
+    size_t working; /* pages at readers, and those that wait for one */
     size_t looking; /* names that are being looked up, or wait for it */
     unsigned kept_lookers; /* threads for names[true] alone */
     struct crawl_host *to_ask, *last_to_ask; /* hosts: allow.c */

@@ -375,7 +375,18 @@ bool crawl_host_has_unread(const struct crawl_host *host, unsigned readers)
 {
     enum { AHEAD = 2 };
 
-    return host->unread >= readers + AHEAD;
+    return host->unread >= readers + AHEAD + host->cheap;
+}
+
+void crawl_host_note_read(struct crawl_host *host, bool charged)
+{
+    enum { CHEAP_MOST = 500 };
+
+    host->unread--;
+    if (charged)
+        host->cheap = 0;
+    else if (host->cheap < CHEAP_MOST)
+        host->cheap++;
 }
 
 /* --- politeness --- */

@@ -108,6 +108,7 @@ struct crawl_host {
     unsigned used;    /* pages since the last refill */
     unsigned turn;    /* pages of this turn */
     unsigned unread;  /* answers that wait for a reader, or are at one */
+    unsigned cheap;   /* of the last ones read, so many cost nothing extra */
     int64_t found;    /* links that lead to it */
     bool changed;     /* it got rows since the last refill */
     bool drained;     /* the frontier had no more at the last refill */
@@ -231,10 +232,13 @@ void crawl_host_forget_out(struct crawl_host *host, int64_t id);
 /*
  * Do so many of its answers wait for readers that there are no more requests?
  * What a page costs is charged when it was read. A host without a delay could
- * have 2,000 answers waiting by then, and each may take two seconds. So a host
- * may keep all readers busy, and no more.
+ * have 2,000 answers waiting by then, and each may take two seconds. So a new
+ * host may keep all readers busy, and no more; with each page that was cheap to
+ * read it may have one more, so that they do not wait for a fast host.
  */
 bool crawl_host_has_unread(const struct crawl_host *host, unsigned readers);
+/* One of them was read; its host was charged for what it cost, or not. */
+void crawl_host_note_read(struct crawl_host *host, bool charged);
 
 /* --- origins: origin.c --- */
 

@@ -584,6 +584,7 @@ void crawl_engine_clear(struct crawl *c)
     fetch_free(c->web);
     free_pages(&c->answers);
     free_pages(&c->filed);
+    free_pages(&c->costly);
     free_pages(&c->names[false]);
     free_pages(&c->names[true]);
     free_pages(&c->done);
