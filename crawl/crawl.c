@@ -572,7 +572,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
 
         if (page->robots)
             return go_abroad(c, host, page) ? crawl_host_pull(host) : NULL;
-        if (has_enough(c, host) || crawl_host_has_unread(host, c->readers) ||
+        if (has_enough(c, host) || crawl_host_has_unread(host) ||
             has_to_wait(c, host))
             return NULL;
         if (c->settings->order != CRAWL_BREADTH && host->outs > host->ready)
@@ -962,10 +962,10 @@ static void drop(struct crawl *c, struct crawl_page *page)
 static void leave_reader(struct crawl *c, struct crawl_host *host,
                          bool charged)
 {
-    bool waited = crawl_host_has_unread(host, c->readers);
+    bool waited = crawl_host_has_unread(host);
 
     crawl_host_note_read(host, charged);
-    if (!waited || crawl_host_has_unread(host, c->readers))
+    if (!waited || crawl_host_has_unread(host))
         return;
     crawl_host_rouse(c, host);
     fetch_wakeup(c->web);
@@ -1103,7 +1103,6 @@ static enum seen_code start_threads(struct crawl *c, void *(*commits)(void *),
         wanted = cpus > 0 ? (uint64_t)cpus : 1;
     if (wanted > CRAWL_WORKERS_MOST)
         wanted = CRAWL_WORKERS_MOST;
-    c->readers = (unsigned)wanted;
     c->loads_most = wanted < 2 * CRAWL_LOADS ? ((unsigned)wanted + 1) / 2
                                              : CRAWL_LOADS;
     while (!fault && c->workers < wanted) {

@@ -80,7 +80,6 @@ struct crawl {
     uint64_t planned_pages;          /* and for how many pages */
     pthread_t committer, worker[CRAWL_WORKERS_MOST], looker[CRAWL_LOOKERS];
     unsigned workers, lookers;
-    unsigned readers; /* workers, as many as were started */
 
     /* of the fetching thread */
     struct fetch *web;

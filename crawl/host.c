@@ -371,11 +371,9 @@ void crawl_host_forget_out(struct crawl_host *host, int64_t id)
         }
 }
 
-bool crawl_host_has_unread(const struct crawl_host *host, unsigned readers)
+bool crawl_host_has_unread(const struct crawl_host *host)
 {
-    enum { AHEAD = 2 };
-
-    return host->unread >= readers + AHEAD + host->cheap;
+    return host->unread > host->cheap;
 }
 
 void crawl_host_note_read(struct crawl_host *host, bool charged)

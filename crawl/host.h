@@ -233,10 +233,10 @@ void crawl_host_forget_out(struct crawl_host *host, int64_t id);
  * Do so many of its answers wait for readers that there are no more requests?
  * What a page costs is charged when it was read. A host without a delay could
  * have 2,000 answers waiting by then, and each may take two seconds. So a new
- * host may keep all readers busy, and no more; with each page that was cheap to
- * read it may have one more, so that they do not wait for a fast host.
+ * host has one; with each page that was cheap to read it may have one more, so
+ * that readers do not wait for a fast host.
  */
-bool crawl_host_has_unread(const struct crawl_host *host, unsigned readers);
+bool crawl_host_has_unread(const struct crawl_host *host);
 /* One of them was read; its host was charged for what it cost, or not. */
 void crawl_host_note_read(struct crawl_host *host, bool charged);
 

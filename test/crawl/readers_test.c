@@ -89,10 +89,10 @@ static void *commit_slowly(void *crawl)
     return NULL;
 }
 
-TEST(readers_wait_for_commits_that_do_not_keep_up)
+/* An engine with a host, which it has asked for pages. */
+static struct crawl *engine(struct crawl_host **host)
 {
     struct crawl *c = calloc(1, sizeof *c);
-    struct crawl_host *host;
 
     assert_non_null(c);
     settings = (struct crawl_settings){ .max_size = 16 * MB,
@@ -104,9 +104,18 @@ TEST(readers_wait_for_commits_that_do_not_keep_up)
                                        .visit = "test" };
     crawl_engine_init(c);
     assert_int_equal(fetch_new(&c->web, NULL, NULL), SEEN_OK);
-    host = crawl_host_add(&c->hosts, 1, span_of("a.example"), 0);
-    assert_non_null(host);
-    crawl_hosts_pop(&c->hosts, host);
+    *host = crawl_host_add(&c->hosts, 1, span_of("a.example"), 0);
+    assert_non_null(*host);
+    crawl_hosts_pop(&c->hosts, *host);
+    return c;
+}
+
+TEST(readers_wait_for_commits_that_do_not_keep_up)
+{
+    struct crawl_host *host;
+    struct crawl *c = engine(&host);
+
+    committed = 0;
     for (int i = 0; i < PAGES; i++)
         add_answer(c, host, i);
 
@@ -122,10 +131,59 @@ TEST(readers_wait_for_commits_that_do_not_keep_up)
     free(c);
 }
 
+/* Each reader takes one of the others after one that is costly. */
+static void *commit_in_turn(void *crawl)
+{
+    struct crawl *c = crawl;
+    unsigned costly = 0, others = 0;
+
+    while (costly + others < PAGES) {
+        struct crawl_page *group = crawl_next_group(c, 1000), *page;
+
+        pthread_mutex_lock(&c->lock);
+        while ((page = group)) {
+            group = page->next;
+            costly += page->host->id == 1;
+            others += page->host->id == 2;
+            assert_true(costly <= others + THREADS || others == PAGES / 2);
+            c->made -= page->made;
+            crawl_page_free(page);
+        }
+        c->committing = 0;
+        pthread_mutex_unlock(&c->lock);
+    }
+    pthread_mutex_lock(&c->lock);
+    c->ended = true;
+    pthread_mutex_unlock(&c->lock);
+    fetch_wakeup(c->web);
+    return NULL;
+}
+
+TEST(what_a_host_sent_before_it_was_charged_takes_turns_with_others)
+{
+    struct crawl_host *host, *other;
+    struct crawl *c = engine(&host);
+
+    other = crawl_host_add(&c->hosts, 2, span_of("b.example"), 0);
+    assert_non_null(other);
+    crawl_hosts_pop(&c->hosts, other);
+    host->hold = INT64_MAX;
+    for (int i = 0; i < PAGES; i++)
+        add_answer(c, i < PAGES / 2 ? host : other, i);
+
+    assert_int_equal(crawl_engine_run(c, commit_in_turn, NULL), SEEN_OK);
+    assert_int_equal(host->unread, 0);
+    assert_int_equal(other->unread, 0);
+    crawl_engine_clear(c);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_wait_for_commits_that_do_not_keep_up),
+        cmocka_unit_test(
+            what_a_host_sent_before_it_was_charged_takes_turns_with_others),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
