@@ -6,7 +6,7 @@
  *      "_visit": "news@1767323040", "_status": 200, "_skeleton": "0f...",
  *      "Title": ["..."], "Views": [219]}
  *
- * crawl/record.h writes them; the aggregation paper's own records, which have
+ * crawl/page/record.h writes them; the aggregation paper's own records, which have
  * only _url, _template, _type and fields, are read as well. A field is a list
  * of texts and numbers, or one of them. Of the members with an underscore
  * only _url must be there; those that are not known are ignored. The end of a

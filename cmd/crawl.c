@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../crawl/prune.h"
-#include "../crawl/report.h"
+#include "../crawl/folder/prune.h"
+#include "../crawl/folder/report.h"
 #include "../lib/text/number.h"
 #include "crawl_run.h"
 #include "json.h"

@@ -5,7 +5,7 @@
 #ifndef SEEN_CRAWL_RUN_H
 #define SEEN_CRAWL_RUN_H
 
-#include "../crawl/crawl.h"
+#include "../crawl/engine/crawl.h"
 
 extern const struct crawl_hooks cmd_crawl_hooks;
 

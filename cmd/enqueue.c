@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../crawl/job.h"
+#include "../crawl/job/job.h"
 #include "../lib/text/array.h"
 #include "../lib/text/number.h"
 #include "../lib/text/span.h"

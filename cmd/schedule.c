@@ -6,7 +6,7 @@
  *     prices@1767225600
  *     news@1767229200
  *
- * It keeps nothing on disk. crawl/schedule.h explains why it need not.
+ * It keeps nothing on disk. crawl/job/schedule.h explains why it need not.
  */
 #include "command.h"
 
@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../crawl/job.h"
-#include "../crawl/schedule.h"
+#include "../crawl/job/job.h"
+#include "../crawl/job/schedule.h"
 #include "../lib/disk/clock.h"
 #include "../lib/text/number.h"
 #include "../lib/text/span.h"

@@ -8,7 +8,7 @@
  */
 #include "command.h"
 
-#include "../crawl/search.h"
+#include "../crawl/folder/search.h"
 #include "../lib/text/buffer.h"
 #include "json.h"
 #include "output.h"

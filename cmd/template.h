@@ -4,7 +4,7 @@
 #ifndef SEEN_CMD_TEMPLATE_H
 #define SEEN_CMD_TEMPLATE_H
 
-#include "../crawl/template.h"
+#include "../crawl/template/template.h"
 #include "command.h"
 
 struct cmd_template {

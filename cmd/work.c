@@ -6,7 +6,7 @@
  *     $ seen work status
  *
  * Jobs and page records are messages of a queue, visits and pages are rows of
- * a frontier. crawl/team.h knows the frontier; this file gives it the queue.
+ * a frontier. crawl/team/team.h knows the frontier; this file gives it the queue.
  */
 #include "command.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../crawl/team.h"
+#include "../crawl/team/team.h"
 #include "../lib/text/number.h"
 #include "../sql/sql.h"
 #include "access.h"

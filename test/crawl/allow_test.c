@@ -1,6 +1,6 @@
 /* What robots.txt says about the pages at hand: turns, their cost, rules that
    change. */
-#include "crawl/engine.h"
+#include "crawl/engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

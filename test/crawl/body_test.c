@@ -1,5 +1,5 @@
 /* Bodies of answers: what is in memory, what is in files, and full disks. */
-#include "crawl/body.h"
+#include "crawl/engine/body.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* cost_test.c - what a page may cost its reader, and what is kept of one that
    costs more. All in counted steps: lib/text/budget.h. */
-#include "crawl/work.h"
+#include "crawl/engine/work.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/host.h"
-#include "crawl/listing.h"
+#include "crawl/engine/host.h"
+#include "crawl/page/listing.h"
 #include "lib/text/span.h"
 #include "test/test.h"
 

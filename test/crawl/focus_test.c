@@ -1,5 +1,5 @@
 /* How well pages and links match words. */
-#include "crawl/focus.h"
+#include "crawl/page/focus.h"
 
 #include <math.h>
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../crawl/freshest.h"
-#include "../../crawl/revisit.h"
+#include "../../crawl/folder/freshest.h"
+#include "../../crawl/folder/revisit.h"
 
 enum { GROUPS = 5, DAY = 86400, YEAR = 365 };
 

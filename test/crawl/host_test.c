@@ -1,5 +1,5 @@
 /* Hosts in memory: due times, addresses, delays. */
-#include "crawl/host.h"
+#include "crawl/engine/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

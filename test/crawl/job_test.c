@@ -1,6 +1,6 @@
 /* Jobs: what is written is read again, and everything else is refused with a
    reason. */
-#include "crawl/job.h"
+#include "crawl/job/job.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "crawl/job.h"
-#include "crawl/settings.h"
+#include "crawl/job/job.h"
+#include "crawl/page/settings.h"
 #include "harvest/record.h"
 #include "lib/text/span.h"
 #include "publish/state.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/engine.h"
+#include "crawl/engine/engine.h"
 #include "test/test.h"
 
 static inline struct crawl *begin(void)

@@ -1,5 +1,5 @@
 /* Readers and commits: what waits between them. */
-#include "crawl/engine.h"
+#include "crawl/engine/engine.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Rules in memory: which ones are forgotten, and how they come back. */
-#include "crawl/engine.h"
+#include "crawl/engine/engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* A folder of templates, and the slots in which they are due. */
-#include "crawl/schedule.h"
+#include "crawl/job/schedule.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "crawl/job.h"
+#include "crawl/job/job.h"
 #include "test/folder.h"
 
 enum { HOUR = 3600, DAY = 86400 };

@@ -1,5 +1,5 @@
 /* Which links belong to a crawl, and what key a URL has. */
-#include "crawl/scope.h"
+#include "crawl/page/scope.h"
 
 #include <string.h>
 

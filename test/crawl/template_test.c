@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/record.h"
-#include "crawl/template.h"
-#include "crawl/template_inside.h"
+#include "crawl/page/record.h"
+#include "crawl/template/template.h"
+#include "crawl/template/inside.h"
 #include "lib/text/span.h"
 
 static struct crawl_template *read_template(const char *text)

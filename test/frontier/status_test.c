@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "crawl/state.h"
+#include "crawl/folder/state.h"
 #include "test/frontier/place.h"
 
 /* --- a shared frontier --- */

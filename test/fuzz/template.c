@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "crawl/template.h"
+#include "crawl/template/template.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

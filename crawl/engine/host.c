@@ -1,0 +1,440 @@
+/* host.c - heaps of due times, addresses, and the pages at hand. */
+#include "host.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/text/array.h"
+#include "../../lib/text/span.h"
+
+/* --- the heap --- */
+
+static void put(struct crawl_heap *h, size_t at, struct crawl_host *host)
+{
+    h->host[at] = host;
+    host->place = at;
+}
+
+static void sift_up(struct crawl_heap *h, size_t at)
+{
+    struct crawl_host *host = h->host[at];
+
+    for (; at > 1 && h->host[at / 2]->due > host->due; at /= 2)
+        put(h, at, h->host[at / 2]);
+    put(h, at, host);
+}
+
+static void sift_down(struct crawl_heap *h, size_t at)
+{
+    struct crawl_host *host = h->host[at];
+    size_t child;
+
+    for (; (child = 2 * at) <= h->n; at = child) {
+        if (child < h->n && h->host[child + 1]->due < h->host[child]->due)
+            child++;
+        if (h->host[child]->due >= host->due)
+            break;
+        put(h, at, h->host[child]);
+    }
+    put(h, at, host);
+}
+
+bool crawl_host_set_due(struct crawl_hosts *hosts, struct crawl_host *host,
+                        int64_t due)
+{
+    struct crawl_heap *h = &hosts->heap[host->prompt];
+
+    host->due = due > host->hold ? due : host->hold;
+    if (!host->place) {
+        void *more = array_grow(h->host, &h->room, h->n + 2, sizeof *h->host);
+
+        if (!more)
+            return false;
+        h->host = more;
+        put(h, ++h->n, host);
+    }
+    sift_up(h, host->place);
+    sift_down(h, host->place);
+    return true;
+}
+
+bool crawl_hosts_may_ask(const struct crawl_hosts *h, bool prompt)
+{
+    return prompt || !h->slow || h->slow < h->slow_most;
+}
+
+struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h)
+{
+    struct crawl_host *first = NULL;
+
+    for (int i = 0; i < 2; i++)
+        if (h->heap[i].n && crawl_hosts_may_ask(h, i) &&
+            (!first || h->heap[i].host[1]->due < first->due))
+            first = h->heap[i].host[1];
+    return first;
+}
+
+void crawl_hosts_pop(struct crawl_hosts *hosts, struct crawl_host *host)
+{
+    struct crawl_heap *h = &hosts->heap[host->prompt];
+    size_t at = host->place;
+    struct crawl_host *last;
+
+    if (!at)
+        return;
+    host->place = 0;
+    last = h->host[h->n--];
+    if (last == host)
+        return;
+    put(h, at, last);
+    sift_up(h, at);
+    sift_down(h, last->place);
+}
+
+bool crawl_host_set_prompt(struct crawl_hosts *h, struct crawl_host *host,
+                           bool prompt)
+{
+    bool placed = host->place;
+
+    if (prompt == host->prompt)
+        return true;
+    crawl_hosts_pop(h, host);
+    host->prompt = prompt;
+    return !placed || crawl_host_set_due(h, host, host->due);
+}
+
+/* --- hosts --- */
+
+struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id)
+{
+    return map_get(&h->by_id, &id, sizeof id);
+}
+
+struct crawl_host *crawl_host_named(struct crawl_hosts *h,
+                                    struct seen_span name)
+{
+    struct crawl_host *host;
+
+    for (size_t at = 0; (host = map_next(&h->by_id, &at));)
+        if (span_equal((struct seen_span){ host->name, host->len }, name))
+            return host;
+    return NULL;
+}
+
+struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
+                                  struct seen_span name, int64_t due)
+{
+    struct crawl_host *host = calloc(1, sizeof *host + name.len + 1);
+
+    if (!host)
+        return NULL;
+    host->id = id;
+    host->all = h;
+    host->polite = due;
+    host->len = name.len;
+    memcpy(host->name, name.text, name.len);
+    if (!map_set(&h->by_id, &host->id, sizeof host->id, host)) {
+        free(host);
+        return NULL;
+    }
+    if (!crawl_host_set_due(h, host, due)) {
+        map_remove(&h->by_id, &host->id, sizeof host->id);
+        free(host);
+        return NULL;
+    }
+    return host;
+}
+
+static void free_host(struct crawl_host *host)
+{
+    struct crawl_page *page;
+
+    while ((page = crawl_host_pull(host)))
+        crawl_page_free(page);
+    crawl_origins_clear(host);
+    free(host->out);
+    free(host);
+}
+
+/* An address is kept as long as hosts in memory have it. */
+static void drop_address(struct crawl_hosts *h, struct crawl_address *a)
+{
+    if (a && !--a->hosts) {
+        map_remove(&h->addresses, a->name, strlen(a->name));
+        free(a);
+    }
+}
+
+void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host)
+{
+    crawl_hosts_pop(h, host);
+    map_remove(&h->by_id, &host->id, sizeof host->id);
+    drop_address(h, host->address);
+    h->guests -= host->guest;
+    free_host(host);
+}
+
+void crawl_hosts_clear(struct crawl_hosts *h)
+{
+    struct crawl_address *address;
+    struct crawl_host *host;
+
+    for (size_t at = 0; (host = map_next(&h->by_id, &at));)
+        free_host(host);
+    for (size_t at = 0; (address = map_next(&h->addresses, &at));)
+        free(address);
+    map_clear(&h->by_id);
+    map_clear(&h->addresses);
+    free(h->heap[0].host);
+    free(h->heap[1].host);
+    *h = (struct crawl_hosts){ .per_address = h->per_address,
+                               .slow_most = h->slow_most };
+}
+
+void crawl_hosts_limit(struct crawl_hosts *h, unsigned per_address,
+                       unsigned parallel)
+{
+    h->per_address = per_address;
+    h->slow_most = parallel - parallel / 4;
+}
+
+/* --- addresses --- */
+
+bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
+                        const char *name)
+{
+    struct crawl_address *a = map_get(&h->addresses, name, strlen(name));
+
+    if (!a) {
+        a = calloc(1, sizeof *a);
+        if (!a || strlen(name) >= sizeof a->name) {
+            free(a);
+            return false;
+        }
+        strcpy(a->name, name);
+        if (!map_set(&h->addresses, a->name, strlen(a->name), a)) {
+            free(a);
+            return false;
+        }
+    }
+    a->hosts++;
+    a->active += host->busy; /* a request began before its address was known */
+    host->address = a;
+    return true;
+}
+
+bool crawl_host_may_enter(const struct crawl_hosts *h,
+                          const struct crawl_host *host)
+{
+    const struct crawl_address *a = host->address;
+
+    return !host->busy && !host->waiting && !host->lookup && !host->asking &&
+           (!a || a->active < h->per_address);
+}
+
+bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host)
+{
+    struct crawl_address *a = host->address;
+
+    if (a && a->active >= h->per_address) {
+        host->waiting = true;
+        host->next = NULL;
+        if (a->last)
+            a->last->next = host;
+        else
+            a->first = host;
+        a->last = host;
+        return false;
+    }
+    if (a)
+        a->active++;
+    host->busy = true;
+    host->slow = !host->prompt;
+    h->slow += host->slow;
+    return true;
+}
+
+void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
+{
+    struct crawl_address *a = host->address;
+    struct crawl_host *next;
+
+    host->busy = false;
+    h->slow -= host->slow;
+    host->slow = false;
+    if (!a)
+        return;
+    a->active--;
+    next = a->first;
+    if (!next)
+        return;
+    a->first = next->next;
+    if (!a->first)
+        a->last = NULL;
+    next->waiting = false;
+    crawl_host_set_due(h, next, next->due);
+}
+
+/* --- guests --- */
+
+enum {
+    LOOK = 100,    /* ms: then a guest looks again, */
+    LOOK_MANY = 16, /* or later, the more there are */
+    OWN_TURNS = 3  /* of the host between two guests */
+};
+
+bool crawl_host_takes_guest(const struct crawl_hosts *h,
+                            const struct crawl_host *host, int64_t now)
+{
+    bool own = host->first && host->turns < OWN_TURNS;
+
+    return host->due + (own ? LOOK : 0) <= now &&
+           crawl_host_may_enter(h, host);
+}
+
+bool crawl_guest_wait(struct crawl_hosts *h, struct crawl_host *guest,
+                      int64_t now, int64_t due)
+{
+    int64_t soon = now + LOOK * (1 + (int64_t)h->guests / LOOK_MANY);
+
+    h->guests += !guest->guest;
+    guest->guest = true;
+    return crawl_host_set_due(h, guest, due > soon ? due : soon);
+}
+
+void crawl_guest_go(struct crawl_hosts *h, struct crawl_host *guest,
+                    struct crawl_host *host)
+{
+    h->guests -= guest->guest;
+    guest->guest = false;
+    if (host)
+        host->turns = 0;
+}
+
+/* --- pages --- */
+
+void crawl_host_push(struct crawl_host *host, struct crawl_page *page,
+                     bool front)
+{
+    page->next = front ? host->first : NULL;
+    if (front)
+        host->first = page;
+    else if (host->last)
+        host->last->next = page;
+    else
+        host->first = page;
+    if (!front || !page->next)
+        host->last = page;
+    host->ready++;
+}
+
+struct crawl_page *crawl_host_pull(struct crawl_host *host)
+{
+    struct crawl_page *page = host->first;
+
+    if (!page)
+        return NULL;
+    host->first = page->next;
+    if (!host->first)
+        host->last = NULL;
+    host->ready--;
+    page->next = NULL;
+    return page;
+}
+
+bool crawl_host_is_out(const struct crawl_host *host, int64_t id)
+{
+    for (size_t i = 0; i < host->outs; i++)
+        if (host->out[i] == id)
+            return true;
+    return false;
+}
+
+bool crawl_host_note_out(struct crawl_host *host, int64_t id)
+{
+    void *more = array_grow(host->out, &host->outs_room, host->outs + 1,
+                            sizeof *host->out);
+
+    if (!more)
+        return false;
+    host->out = more;
+    host->out[host->outs++] = id;
+    return true;
+}
+
+void crawl_host_forget_out(struct crawl_host *host, int64_t id)
+{
+    for (size_t i = 0; i < host->outs; i++)
+        if (host->out[i] == id) {
+            host->out[i] = host->out[--host->outs];
+            return;
+        }
+}
+
+bool crawl_host_has_unread(const struct crawl_host *host)
+{
+    return host->unread > host->cheap;
+}
+
+void crawl_host_note_read(struct crawl_host *host, bool charged)
+{
+    enum { CHEAP_MOST = 500 };
+
+    host->unread--;
+    if (charged)
+        host->cheap = 0;
+    else if (host->cheap < CHEAP_MOST)
+        host->cheap++;
+}
+
+/* --- politeness --- */
+
+enum { LEAST = 3000, MOST = 30000, ASKED_MOST = 300000 }; /* ms */
+
+int64_t crawl_delay_charge(int64_t delay, uint64_t steps)
+{
+    enum { FREE = 5000000, TIMES = 10, PER_MS = 500000 };
+    int64_t more = (int64_t)(steps / (PER_MS / TIMES));
+    int64_t room = delay < MOST ? MOST - delay : 0;
+
+    if (steps < FREE)
+        return 0;
+    return more < room ? more : room;
+}
+
+int64_t crawl_host_owes(struct crawl_host *host, bool alone)
+{
+    int64_t more = crawl_delay_charge(0, host->owed);
+
+    if (!more)
+        return 0;
+    host->owed = 0;
+    return alone ? 0 : more;
+}
+
+int64_t crawl_delay_charge_rows(int64_t delay, uint64_t rows)
+{
+    enum { TIMES = 10, PER_ROW = 3400 }; /* ns */
+    int64_t more = (int64_t)(rows * TIMES * PER_ROW / 1000000);
+    int64_t room = delay < MOST ? MOST - delay : 0;
+
+    return more < room ? more : room;
+}
+
+int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after)
+{
+    int64_t delay = 5 * (int64_t)ms;
+
+    if (delay < LEAST)
+        delay = LEAST;
+    if (delay > MOST)
+        delay = MOST;
+    if (fixed >= 0)
+        delay = fixed;
+    if (asked > 0 && asked * 1000 > (double)delay)
+        delay = asked * 1000 < ASKED_MOST ? (int64_t)(asked * 1000)
+                                          : ASKED_MOST;
+    if ((int64_t)after * 1000 > delay)
+        delay = (int64_t)after * 1000;
+    return delay;
+}

@@ -1,0 +1,341 @@
+/*
+ * host.h - the hosts that are being crawled, and politeness.
+ *
+ * Only hosts that are due soon are in memory; the frontier has the rest.
+ *
+ *     due      a heap of hosts by their time
+ *     busy     one request is under way: never two to one host
+ *     waiting  its address has as many requests as it may have
+ *     asking   what its robots.txt says about the next pages is being found
+ *              out
+ *
+ * After a request a host is due again five times as long as it took later,
+ * at least 3 and at most 30 seconds (or as --delay, or Crawl-delay up to 300
+ * seconds, says); after 429 and 503 as their Retry-After says. Pages that cost
+ * much to read put it off for ten times as long, and so do many that its
+ * robots.txt keeps out. An address has
+ * no delay of its own, since hosts that share one would stop otherwise, but
+ * at most --per-address requests at a time.
+ *
+ * One page may link to 100,000 names of its owner's domain, which lead to
+ * addresses that never answer. They are all due, and each takes one of the
+ * requests at a time until its time limit. So hosts of which nobody knows that
+ * they answer soon have a heap and a bound of their own: they wait for each
+ * other, and not the others for them.
+ *
+ * robots.txt belongs to a scheme, host and port (an origin): one that cannot be
+ * fetched closes that origin, and so do failures in a row. The pages of other
+ * origins of the host go on: see origin.c.
+ *
+ * Threads: one at a time; the engine has a lock.
+ */
+#ifndef SEEN_CRAWL_HOST_H
+#define SEEN_CRAWL_HOST_H
+
+#include "../../lib/text/map.h"
+#include "../../web/robots.h"
+#include "page.h"
+
+/* What is known of the robots.txt of a scheme, host and port. */
+enum crawl_robots_state {
+    CRAWL_ROBOTS_UNKNOWN, /* ask the state, then the server */
+    CRAWL_ROBOTS_ASKED,   /* the request is under way, or its commit */
+    CRAWL_ROBOTS_KNOWN,   /* rules, or all is allowed */
+    CRAWL_ROBOTS_KEPT,    /* known, but not in memory: rules.c */
+    CRAWL_ROBOTS_CLOSED   /* given up: `reason` says why */
+};
+
+enum {
+    CRAWL_SOON = 10000, /* ms: a request that took longer was a slow one */
+    CRAWL_FAILURES = 5, /* in a row, and an origin counts as down */
+    CRAWL_FAILING = 16  /* origins of a host that fail, and no others are tried
+                           but those without a port */
+};
+
+struct crawl_origin {
+    enum crawl_robots_state state;
+    struct web_robots *rules; /* NULL: all is allowed, or there is a text */
+    struct buffer text;       /* rules that nobody asked yet: allow.c */
+    double delay;             /* Crawl-delay, once they are compiled; or -1, 0 */
+    size_t size;              /* of rules and text, as they are counted */
+    struct crawl_origin *before, *after; /* asked about earlier, later */
+    bool looked;              /* into the state */
+    int64_t until;            /* ask again */
+    int64_t hold;             /* not before: it failed, others may go on */
+    unsigned attempts;
+    unsigned failures; /* in a row, also of earlier runs and workers */
+    bool changed;      /* failures or state, since the last commit */
+    int64_t barred;    /* closed to visits up to this one, if closed */
+    char *reason;      /* why; or NULL */
+    size_t len;
+    char name[];
+};
+
+struct crawl_address {
+    unsigned hosts, active;
+    struct crawl_host *first, *last; /* that wait for it */
+    char name[64];
+};
+
+struct crawl;
+
+struct crawl_host {
+    struct crawl *crawl;
+    struct crawl_hosts *all; /* in memory */
+    int64_t id;
+    int64_t due; /* Unix ms, by the crawl's clock */
+    size_t place; /* in its heap, from 1; 0: not in it */
+    bool busy, waiting;
+    bool prompt;  /* its last request ended within CRAWL_SOON */
+    bool slow;    /* it is busy, and counts in crawl_hosts.slow */
+    bool lookup; /* its address is being looked up, or claimed */
+    bool asking; /* a reader asks its robots.txt about its pages: allow.c */
+    bool recalled;  /* its rules were read again for that */
+    bool recalls;   /* they have been before */
+    struct crawl_host *next_asking;
+    char claim[64]; /* of a team: the address that is to be claimed */
+    bool borrows;   /* and another host is to be borrowed for its robots.txt */
+    struct crawl_page *abroad; /* its robots.txt, if another host answers */
+    bool guest;     /* its robots.txt waits for another host */
+    unsigned turns; /* requests of its own since a guest had one */
+    int64_t hold; /* not before, whatever the last answer was */
+    int64_t polite; /* not before, by the last answer: `due` is later if all
+                       pages at hand wait for their origins */
+    struct crawl_address *address; /* NULL: not known yet */
+    struct crawl_host *next;       /* that waits for the address */
+    struct crawl_page *first, *last; /* ready */
+    unsigned ready;
+    unsigned used;    /* pages since the last refill */
+    unsigned turn;    /* pages of this turn */
+    unsigned unread;  /* answers that wait for a reader, or are at one */
+    unsigned cheap;   /* of the last ones read, so many cost nothing extra */
+    int64_t found;    /* links that lead to it */
+    bool changed;     /* it got rows since the last refill */
+    bool drained;     /* the frontier had no more at the last refill */
+    struct map origins;          /* by their names */
+    struct crawl_origin *asked;  /* the last one */
+    size_t origins_most;         /* when those without use are forgotten */
+    unsigned failing;            /* origins that fail, or are closed */
+    unsigned closed;             /* those that are closed */
+    bool counted;                /* those of earlier runs, too */
+    bool changed_origins;        /* since the last commit */
+    int64_t *out;     /* ids that are ready or on their way */
+    size_t outs, outs_room;
+    unsigned failures;
+    int64_t delay;    /* ms, as of the last request; for the status */
+    uint64_t owed;    /* steps for its robots.txt: crawl_host_owes() */
+    const char *waits_for; /* why it is due so late: a constant text */
+    const char *said;      /* the one that was said last, */
+    int64_t said_due;      /* and until when it waited then */
+    int64_t fetched;  /* in this visit, as the frontier knows it */
+    /* since the last commit */
+    int64_t spent_fetched, spent_requests, spent_bytes;
+    bool spent;
+    const char *stopped; /* why it is not asked any more, or NULL */
+    bool stop_written;
+    size_t len;
+    char name[];
+};
+
+/* Origins with rules in memory, the one that was asked about longest ago
+   first. */
+struct crawl_rules {
+    struct crawl_origin *first, *last;
+};
+
+struct crawl_heap {
+    struct crawl_host **host; /* from 1 */
+    size_t n, room;
+};
+
+struct crawl_hosts {
+    struct map by_id, addresses;
+    struct crawl_rules rules[2]; /* small ones, large ones */
+    size_t rules_size;           /* bytes of all of them */
+    uint64_t forgotten;          /* how often one was, for tests */
+    struct crawl_heap heap[2]; /* of hosts that are not prompt, and that are */
+    unsigned slow;             /* busy hosts that are not */
+    unsigned slow_most;        /* at a time; there is always one */
+    unsigned per_address;
+    unsigned guests; /* hosts whose robots.txt waits for another host */
+};
+
+/* So many requests at a time: to one address, and to all hosts together. */
+void crawl_hosts_limit(struct crawl_hosts *h, unsigned per_address,
+                       unsigned parallel);
+/* Forget all hosts; the limits stay. */
+void crawl_hosts_clear(struct crawl_hosts *h);
+
+struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id);
+/* By its name, which takes a look at each of them. */
+struct crawl_host *crawl_host_named(struct crawl_hosts *h,
+                                    struct seen_span name);
+/* NULL without memory. */
+struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
+                                  struct seen_span name, int64_t due);
+void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host);
+
+/* Let the host come up at this time, or later if it is put off. */
+bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
+                        int64_t due);
+
+/* The host whose time comes first, of those that may be asked: hosts that are
+   not prompt wait for each other. NULL: none. */
+struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h);
+/* May hosts that are prompt, or that are not, be asked now? */
+bool crawl_hosts_may_ask(const struct crawl_hosts *h, bool prompt);
+/* Did its last request end soon? False without memory. */
+bool crawl_host_set_prompt(struct crawl_hosts *h, struct crawl_host *host,
+                           bool prompt);
+void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host);
+
+/* Could it enter now, without waiting? */
+bool crawl_host_may_enter(const struct crawl_hosts *h,
+                          const struct crawl_host *host);
+/* May a request to the host begin, by its address? Otherwise it waits and
+   comes up by itself. */
+bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host);
+/* The request ended. */
+void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host);
+/* The address of a host is known. False without memory. */
+bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
+                        const char *address);
+
+/*
+ * A robots.txt may be moved to another host, of which its host is a guest then.
+ * There may be thousands, since whoever owns a name can move it to any host. So
+ * they have every fourth request at most, while the host has pages of its own;
+ * but they do not wait for pages that cannot be asked for, which may be waiting
+ * for the guest. A look whether it may go takes a look at all hosts: the more
+ * guests there are, the less often each of them looks.
+ */
+bool crawl_host_takes_guest(const struct crawl_hosts *h,
+                            const struct crawl_host *host, int64_t now);
+/* Look again, not before `due`. False without memory. */
+bool crawl_guest_wait(struct crawl_hosts *h, struct crawl_host *guest,
+                      int64_t now, int64_t due);
+/* It waits no more, and the request is to this host, or to one that is not in
+   memory. */
+void crawl_guest_go(struct crawl_hosts *h, struct crawl_host *guest,
+                    struct crawl_host *host);
+
+/* Pages that wait at the host, in memory. */
+void crawl_host_push(struct crawl_host *host, struct crawl_page *page,
+                     bool front);
+struct crawl_page *crawl_host_pull(struct crawl_host *host);
+
+/* Rows that are on their way, so that a refill does not take them twice. */
+bool crawl_host_is_out(const struct crawl_host *host, int64_t id);
+bool crawl_host_note_out(struct crawl_host *host, int64_t id);
+void crawl_host_forget_out(struct crawl_host *host, int64_t id);
+
+/*
+ * Do so many of its answers wait for readers that there are no more requests?
+ * What a page costs is charged when it was read. A host without a delay could
+ * have 2,000 answers waiting by then, and each may take two seconds. So a new
+ * host has one; with each page that was cheap to read it may have one more, so
+ * that readers do not wait for a fast host.
+ */
+bool crawl_host_has_unread(const struct crawl_host *host);
+/* One of them was read; its host was charged for what it cost, or not. */
+void crawl_host_note_read(struct crawl_host *host, bool charged);
+
+/* --- origins: origin.c --- */
+
+/* That of a URL, made if it is new; NULL without memory. */
+struct crawl_origin *crawl_host_origin(struct crawl_host *host,
+                                       struct seen_span origin);
+
+/* What is known of it from before: failures in a row, and if `reason` is not
+   NULL, that it is closed to visits up to `barred`. `closed` is the number of
+   origins of the host that are closed. False without memory. */
+bool crawl_origin_recall(struct crawl_host *host, struct crawl_origin *o,
+                         unsigned failures, unsigned closed,
+                         const char *reason, int64_t barred);
+
+/* A request of the origin was answered, or not. */
+void crawl_origin_answered(struct crawl_host *host, struct crawl_origin *o);
+void crawl_origin_failed(struct crawl_host *host, struct crawl_origin *o);
+
+/* Does another origin of the host answer? */
+bool crawl_host_answers_beside(const struct crawl_host *host,
+                               const struct crawl_origin *o);
+
+/* Give it up, for this reason. */
+enum { CRAWL_CLOSED_TEXT = 160 };
+void crawl_origin_close(struct crawl_host *host, struct crawl_origin *o,
+                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* How many characters of its name are said in a reason. */
+int crawl_origin_words(const struct crawl_origin *o);
+
+/* Another visit asks it again. */
+void crawl_origin_open(struct crawl_host *host, struct crawl_origin *o);
+
+/* So many origins of the host fail that this one is not tried. */
+bool crawl_origin_is_too_much(const struct crawl_host *host,
+                              const struct crawl_origin *o);
+
+/* --- their rules: rules.c --- */
+
+enum {
+    CRAWL_RULES_MOST = 64 << 20, /* bytes of all hosts' */
+    CRAWL_RULES_LARGE = 64 << 10 /* bytes of one origin's */
+};
+
+/* Its rules or its text came, went, or were asked about. If all together are
+   too many bytes now, others are forgotten, which become CRAWL_ROBOTS_KEPT. */
+void crawl_rules_count(struct crawl_host *host, struct crawl_origin *o);
+
+/* Instead of rules it has this text. Sets o->text.failed without memory. */
+void crawl_rules_set_text(struct crawl_host *host, struct crawl_origin *o,
+                          struct seen_span text);
+
+/* It has neither. */
+void crawl_rules_drop(struct crawl_host *host, struct crawl_origin *o);
+
+/* All of them. */
+void crawl_origins_clear(struct crawl_host *host);
+
+/* Where it is kept that no more origins of the host are tried: not the name of
+   a host or an origin. */
+enum { CRAWL_ORIGINS_NAME = 280 };
+struct seen_span crawl_origins_name(const struct crawl_host *host,
+                                    char name[CRAWL_ORIGINS_NAME]);
+
+/* Forget origins that no page at hand needs, if there are many: a page may
+   link to 65,000 ports. Not while a page is on its way from the frontier. */
+void crawl_host_trim_origins(struct crawl_host *host);
+
+/* Milliseconds to wait after a request that took `ms`. `fixed` is --delay, or
+   -1; `asked` the Crawl-delay in seconds, or below 0; `after` Retry-After. */
+int64_t crawl_delay(unsigned ms, int64_t fixed, double asked, unsigned after);
+
+/*
+ * Milliseconds more for a page that took this many steps (budget.h): ten times
+ * the time that they stand for, as long as the delay stays below its 30
+ * seconds. Nothing for an ordinary page: below 5,000,000 steps, some 10 ms.
+ * Steps and not the time that was measured: a busy machine is not the host's
+ * fault, and another one comes to the same delay.
+ */
+int64_t crawl_delay_charge(int64_t delay, uint64_t steps);
+enum { CRAWL_ROW_STEPS = 1700 }; /* of a link that becomes a row */
+/* The same for links that became rows, which takes the committing thread
+   3.4 us each. A page is found once: for most hosts it is a row per page. */
+int64_t crawl_delay_charge_rows(int64_t delay, uint64_t rows);
+
+/*
+ * The same for what a robots.txt costs: to compile its rules, to ask them, and
+ * to commit pages that they keep out, some 8 us each. It is owed as steps, and
+ * a host that owes 5,000,000 of them waits so many milliseconds: beside others
+ * that are asked meanwhile, 60,000 forbidden links trickle for five seconds
+ * instead of coming first. A host that is alone waits for nobody, 0. A step of
+ * web/robots.c takes half as long as these.
+ */
+enum {
+    CRAWL_EXCLUDED_STEPS = 4000, /* of a page that is kept out */
+    CRAWL_RULE_BYTE_STEPS = 20   /* of a byte of rules that are compiled */
+};
+int64_t crawl_host_owes(struct crawl_host *host, bool alone);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * work.h - what is done with an answer, off the fetching thread.
+ *
+ * A worker undoes chunks and codings, finds the links, judges them, makes
+ * their keys, extracts fields, and packs the WARC members. It touches neither
+ * the state nor the cache: all that it makes is in the page.
+ *
+ *     code = crawl_worker_new(&w, &stop, &why);
+ *     crawl_work(w, page);                       page->outcome, links, packed
+ *     crawl_worker_free(w);
+ *
+ * Threads: one worker per thread; what pages share is read-only.
+ */
+#ifndef SEEN_CRAWL_WORK_H
+#define SEEN_CRAWL_WORK_H
+
+#include <stdatomic.h>
+
+#include "../page/focus.h"
+#include "page.h"
+#include "../page/scope.h"
+#include "../page/settings.h"
+#include "../template/template.h"
+
+struct crawl_shared {
+    const struct crawl_settings *settings;
+    const struct crawl_scope *scope;
+    const struct crawl_template *template; /* or NULL */
+    const struct crawl_focus *focus;       /* or NULL */
+    const char *folder;                    /* of the crawl */
+    const char *visit;                     /* its name */
+    int64_t visit_id;
+    bool no_warc; /* nothing is packed */
+};
+
+/*
+ * What a page may cost, in the steps of budget.h, whatever is on it and in the
+ * template: some two seconds. The links and fields that were found by then are
+ * kept, page->costly says what is missing, and the page is stored as always.
+ * All parts pay from one budget: decoding, the tree, links, areas, patterns,
+ * lists, fields, words.
+ */
+enum {
+    CRAWL_PAGE_STEPS = 1000000000,
+    CRAWL_STEPS_MS = 500000,     /* per millisecond, about */
+    CRAWL_STOP_STEPS = 50000000, /* of all pages of a worker after a stop */
+};
+
+struct crawl_worker;
+
+/* When *stop becomes true, pages that cost little are still finished, others
+   are not. NULL: nobody stops it. */
+enum seen_code crawl_worker_new(struct crawl_worker **out,
+                                const atomic_bool *stop,
+                                struct seen_error *why);
+void crawl_worker_free(struct crawl_worker *w);
+
+/* Instead of CRAWL_PAGE_STEPS and CRAWL_STOP_STEPS: tests take less time. */
+void crawl_worker_limit(struct crawl_worker *w, uint64_t steps,
+                        uint64_t stop_steps);
+
+/*
+ * By page->shared. SEEN_UNABLE: it was stopped, and what was made of the page
+ * says nothing; the page is to be fetched again by whoever goes on. SEEN_NOMEM,
+ * and nothing that a page contains, is a fault that ends the crawl.
+ */
+enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
+                          struct seen_error *why);
+
+/* Was the request refused for good, so that it is not tried again? */
+bool crawl_work_refused(const struct crawl_page *page);
+
+#endif

@@ -1,0 +1,640 @@
+/*
+ * open.c - begin a crawl, or go on where one ended.
+ *
+ * The settings are those that the folder has, and those that are given now.
+ * A new folder, and --revisit, begin a visit (visit.c).
+ */
+#include "../engine/group.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <seen/version.h>
+
+#include "../../lib/disk/disk.h"
+#include "../../lib/text/span.h"
+
+enum { LIST_MOST = 1 << 30 };
+
+/* A file that an option names. What is wrong with it is said with its name,
+   since the folder of the crawl is not at fault. */
+static enum seen_code load_file(char **text, size_t *len, const char *path,
+                                size_t most, struct seen_error *why)
+{
+    struct seen_error detail;
+    enum seen_code code = disk_load(text, len, path, most, &detail);
+
+    if (code != SEEN_OK && why) {
+        *why = detail;
+        snprintf(why->text, sizeof why->text, "%.70s: %.80s", path,
+                 detail.text);
+    }
+    return code;
+}
+
+/* --- settings --- */
+
+static enum seen_code use_template(struct crawl *c, struct seen_error *why);
+
+/* A value of the state, if there is a state already. */
+static enum seen_code load_kept(struct crawl *c, const char *name,
+                                char **value, struct seen_error *why)
+{
+    *value = NULL;
+    return c->state.db ? crawl_state_get(&c->state, name, value, why)
+                       : SEEN_OK;
+}
+
+static enum seen_code load_settings(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code;
+    char *kept;
+
+    code = load_kept(c, "settings", &kept, why);
+    if (code == SEEN_OK && kept)
+        code = crawl_settings_read(c->settings, kept, &c->kept, why);
+    free(kept);
+    if (code == SEEN_OK)
+        code = use_template(c, why);
+    return code == SEEN_OK ? crawl_settings_complete(c->settings, why) : code;
+}
+
+static enum seen_code keep_settings(struct crawl *c, struct seen_error *why)
+{
+    char *text = crawl_settings_write(c->settings);
+    enum seen_code code;
+
+    if (!text)
+        return seen_fail(
+            why, SEEN_NOMEM, 0,
+            "the settings cannot be kept: no memory, or not UTF-8");
+    code = crawl_state_set(&c->state, "settings", text, why);
+    free(text);
+    return code;
+}
+
+/* "2026-01-31T00:00:00Z" */
+static enum seen_code set_clock(struct crawl *c, struct seen_error *why)
+{
+    const char *text = c->settings->clock, *end;
+    struct tm t = { .tm_sec = 0 };
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    crawl_set_clock(c, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    if (!text)
+        return SEEN_OK;
+    end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &t);
+    if (!end || *end)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "--clock %.40s: not of the form "
+                         "2026-01-31T00:00:00Z",
+                         text);
+    crawl_set_clock(c, (int64_t)timegm(&t) * 1000);
+    c->injected = true;
+    return SEEN_OK;
+}
+
+static enum seen_code name_agent(struct crawl *c, struct seen_error *why)
+{
+    const struct crawl_settings *s = c->settings;
+    struct buffer b = { .bytes = NULL };
+    size_t n;
+
+    if (s->agent)
+        buffer_text(&b, s->agent);
+    else
+        buffer_text(&b, "seen/" SEEN_VERSION);
+    if (!s->agent && s->contact)
+        buffer_format(&b, " (+%s)", s->contact);
+    c->agent = buffer_take(&b);
+    if (!c->agent)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the agent");
+    n = strcspn(c->agent, "/ (");
+    snprintf(c->product, sizeof c->product, "%.*s", (int)(n < 63 ? n : 63),
+             c->agent);
+    return SEEN_OK;
+}
+
+static enum seen_code make_focus(struct crawl *c, struct seen_error *why)
+{
+    const struct crawl_settings *s = c->settings;
+    enum seen_code code = SEEN_OK;
+    char *text = NULL;
+    size_t len = 0;
+
+    if (s->strategy != CRAWL_TOPICAL)
+        return SEEN_OK;
+    if (!s->words)
+        code = load_file(&text, &len, s->words_file, 1 << 20, why);
+    if (code == SEEN_OK)
+        code = crawl_focus_new(&c->focus,
+                               s->words ? span_of(s->words)
+                                        : (struct seen_span){ text, len },
+                               s->weight, why);
+    free(text);
+    return code;
+}
+
+/* --- templates --- */
+
+/* The template that is given, or the one that the state has. */
+static enum seen_code load_template(struct crawl *c, struct seen_error *why)
+{
+    struct buffer json = { .bytes = NULL };
+    enum seen_code code = SEEN_OK;
+    char *text = NULL;
+    size_t len = 0;
+
+    if (c->settings->template)
+        code = load_file(&text, &len, c->settings->template, CRAWL_TEMPLATE,
+                         why);
+    else {
+        code = load_kept(c, "template", &text, why);
+        len = text ? strlen(text) : 0;
+    }
+    if (code != SEEN_OK || !text)
+        return code;
+    if (len && *text == '<') {
+        code = crawl_template_convert(&json, text, len, why);
+        if (code == SEEN_OK)
+            code = crawl_template_new(&c->template, json.bytes, json.len, NULL,
+                                      NULL, why);
+    } else {
+        code = crawl_template_new(&c->template, text, len, NULL, NULL, why);
+    }
+    if (code != SEEN_OK && why && why->at)
+        seen_fail(why, code, why->at, "%.40s: line %llu: %.80s",
+                  c->settings->template ? c->settings->template : "template",
+                  (unsigned long long)why->at, strdupa(why->text));
+    buffer_clear(&json);
+    free(text);
+    return code;
+}
+
+/* What is not given on the command line is as the template says. */
+static enum seen_code use_template(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code = load_template(c, why);
+
+    return code == SEEN_OK && c->template
+               ? crawl_settings_from(c->settings, c->template, why)
+               : code;
+}
+
+/* Its content, for the next time. */
+static enum seen_code keep_template(struct crawl *c, struct seen_error *why)
+{
+    struct seen_span content = crawl_template_content(c->template);
+    char *text = strndup(content.text, content.len);
+    enum seen_code code;
+
+    if (!text)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for the template");
+    code = crawl_state_set(&c->state, "template", text, why);
+    free(text);
+    return code;
+}
+
+/* --- runs --- */
+
+/* If the last run was killed, nobody knows which hosts it had just asked. */
+static enum seen_code begin_run(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code;
+    char *before;
+
+    code = crawl_state_get(&c->state, "run", &before, why);
+    if (before && strcmp(before, "ended"))
+        c->wary = crawl_now(c);
+    free(before);
+    return code == SEEN_OK ? crawl_state_set(&c->state, "run", "begun", why)
+                           : code;
+}
+
+/* --- start URLs --- */
+
+/* They are read twice: to see whether they are good, and to keep them. */
+typedef enum seen_code take_start(struct crawl *c, struct seen_span url,
+                                  struct seen_error *why);
+
+static enum seen_code count_start(struct crawl *c, struct seen_span url,
+                                  struct seen_error *why)
+{
+    (void)url;
+    (void)why;
+    c->starts++;
+    return SEEN_OK;
+}
+
+static enum seen_code keep_start(struct crawl *c, struct seen_span url,
+                                 struct seen_error *why)
+{
+    return crawl_state_start(&c->state, url, why);
+}
+
+static enum seen_code read_start(struct crawl *c, struct seen_span url,
+                                 take_start *take, struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT];
+    const char *whole;
+    enum seen_code code;
+    size_t len;
+
+    code = seen_url_whatwg(&whole, &len, text, url.text, url.len, NULL, 0,
+                           why);
+    if (code == SEEN_OK && strncmp(whole, "http://", 7) &&
+        strncmp(whole, "https://", 8))
+        code = seen_fail(why, SEEN_BAD_URL, 0, "not an http or https URL");
+    return code == SEEN_OK ? take(c, (struct seen_span){ whole, len }, why)
+                           : code;
+}
+
+static enum seen_code read_list(struct crawl *c, take_start *take,
+                                struct seen_error *why)
+{
+    struct seen_span rest, line;
+    struct seen_error detail;
+    enum seen_code code;
+    uint64_t number = 0;
+    char *text;
+    size_t len;
+
+    code = load_file(&text, &len, c->settings->list, LIST_MOST, why);
+    if (code != SEEN_OK)
+        return code;
+    rest = (struct seen_span){ text, len };
+    while (code == SEEN_OK && span_line(&rest, &line)) {
+        number++;
+        line = span_trim(line);
+        if (!line.len || *line.text == '#')
+            continue;
+        code = read_start(c, line, take, &detail);
+        if (code != SEEN_OK)
+            seen_fail(why, code, number, "%.60s: line %llu: %.70s",
+                      c->settings->list, (unsigned long long)number,
+                      detail.text);
+    }
+    free(text);
+    return code;
+}
+
+static enum seen_code read_template_starts(struct crawl *c, take_start *take,
+                                           struct seen_error *why)
+{
+    static char url[SEEN_KEY_TEXT];
+    uint64_t n = crawl_template_starts(c->template);
+    enum seen_code code = SEEN_OK;
+    size_t len;
+
+    for (uint64_t i = 0; code == SEEN_OK && i < n; i++) {
+        code = crawl_template_start(c->template, i, url, &len, why);
+        if (code == SEEN_OK)
+            code = take(c, (struct seen_span){ url, len }, why);
+    }
+    return code;
+}
+
+static enum seen_code read_starts(struct crawl *c, char **start,
+                                  take_start *take, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    struct seen_error detail;
+
+    for (; code == SEEN_OK && start && *start; start++) {
+        code = read_start(c, span_of(*start), take, &detail);
+        if (code != SEEN_OK && !strchr(*start, ':') && **start != '/')
+            seen_fail(why, code, 0,
+                      "%.50s: %.40s; did you mean https://%.40s?", *start,
+                      detail.text, *start);
+        else if (code != SEEN_OK)
+            seen_fail(why, code, 0, "%.80s: %.70s", *start, detail.text);
+    }
+    if (code == SEEN_OK && c->settings->list)
+        code = read_list(c, take, why);
+    return code == SEEN_OK && c->template ? read_template_starts(c, take, why)
+                                          : code;
+}
+
+static enum seen_code keep_starts(struct crawl *c, char **start,
+                                  struct seen_error *why)
+{
+    enum seen_code code = sql_begin(c->state.db, why);
+
+    if (code == SEEN_OK)
+        code = read_starts(c, start, keep_start, why);
+    if (code == SEEN_OK && c->template)
+        code = keep_template(c, why);
+    if (code == SEEN_OK)
+        code = keep_settings(c, why);
+    if (code == SEEN_OK)
+        return sql_commit(c->state.db, why);
+    sql_rollback(c->state.db);
+    return code;
+}
+
+static enum seen_code widen(void *owner, int64_t id, struct seen_span url,
+                            struct seen_error *why)
+{
+    struct crawl *c = owner;
+
+    c->starts = id;
+    return crawl_scope_start(c->scope, url, why);
+}
+
+/* --- open --- */
+
+static enum seen_code open_web(struct crawl *c, struct seen_error *why)
+{
+    const struct crawl_settings *s = c->settings;
+    const struct fetch_options options = {
+        .agent = c->agent,
+        .authorities = s->ca,
+        .allow_private = s->allow_private,
+        .allow = s->allow,
+        .parallel = (unsigned)s->parallel,
+        .timeout = (unsigned)s->timeout,
+        .stall = (unsigned)(s->timeout < 30 ? s->timeout : 30),
+        .connect = (unsigned)(s->timeout < 15 ? s->timeout : 15),
+    };
+    enum seen_code code = fetch_new(&c->web, &options, why);
+
+    if (code == SEEN_OK && s->skip.n)
+        code = crawl_skip_open(&c->skip, &s->skip, &options, why);
+    return code;
+}
+
+/*
+ * Does a visit begin? --revisit begins one only when the last one has ended, or
+ * was ended by a budget: the same command must go on after a kill. A crawl
+ * that becomes continuous does not stay in a visit that has ended.
+ */
+static enum seen_code is_next(struct crawl *c, bool *next,
+                              struct seen_error *why)
+{
+    enum seen_code code;
+    char *spent;
+
+    code = crawl_state_get(&c->state, "spent", &spent, why);
+    *next = !c->state.visit.id ||
+            (c->settings->strategy == CRAWL_CONTINUOUS &&
+             c->state.visit.ended) ||
+            (c->settings->revisit &&
+             (c->state.visit.ended ||
+              (spent && strtoll(spent, NULL, 10) == c->state.visit.id)));
+    free(spent);
+    return code;
+}
+
+static enum seen_code need_starts(const struct crawl *c,
+                                  struct seen_error *why)
+{
+    return c->starts ? SEEN_OK
+                     : seen_fail(why, SEEN_RANGE, 0,
+                                 "a new crawl needs start URLs, --urls or "
+                                 "--template");
+}
+
+/* What is asked for. Nothing is changed by that, so that a mistake on the
+   command line costs nothing. */
+static enum seen_code understand(struct crawl *c, char **start,
+                                 struct seen_error *why)
+{
+    enum seen_code code = load_settings(c, why);
+
+    if (code == SEEN_OK)
+        code = set_clock(c, why);
+    if (code == SEEN_OK)
+        code = crawl_scope_new(&c->scope, c->settings, why);
+    if (code == SEEN_OK)
+        code = make_focus(c, why);
+    if (code == SEEN_OK)
+        code = read_starts(c, start, count_start, why);
+    if (code == SEEN_OK && !c->state.db)
+        code = need_starts(c, why);
+    return code == SEEN_OK ? crawl_engine_open(c, why) : code;
+}
+
+/* Was the clock ahead when the last run wrote its times, or is it behind? */
+static enum seen_code turn_back(struct crawl *c, struct seen_error *why)
+{
+    enum { SAID = 60000 }; /* ms: a clock that is corrected is no news */
+    int64_t back;
+    enum seen_code code = crawl_state_set_back(&c->state, crawl_now(c), &back,
+                                               why);
+
+    if (code == SEEN_OK && back >= SAID && !c->injected)
+        snprintf(c->warning, sizeof c->warning,
+                 "the clock is %lld s behind that of the last run; times that "
+                 "are ahead are moved back as far",
+                 (long long)(back / 1000));
+    return code;
+}
+
+static enum seen_code prepare(struct crawl *c, char **start,
+                              struct seen_error *why)
+{
+    enum seen_code code = keep_starts(c, start, why);
+    bool next = false;
+
+    if (code == SEEN_OK)
+        code = turn_back(c, why);
+    c->starts = 0;
+    if (code == SEEN_OK)
+        code = crawl_state_starts(&c->state, widen, c, why);
+    if (code == SEEN_OK)
+        code = need_starts(c, why);
+    if (code == SEEN_OK && c->settings->index)
+        code = crawl_search_open(&c->search, &c->state, why);
+    if (code == SEEN_OK)
+        code = is_next(c, &next, why);
+    if (code == SEEN_OK && next)
+        code = crawl_visit_begin(c, why);
+    else if (code == SEEN_OK)
+        code = crawl_visit_resume(c, why);
+    if (code == SEEN_OK)
+        code = begin_run(c, why);
+    c->facts = (struct warc_facts){
+        .software = "seen/" SEEN_VERSION,
+        .operator= c->settings->contact,
+        .agent = c->agent,
+        .robots = "obey",
+        .part = c->state.visit.name,
+    };
+    if (code == SEEN_OK)
+        code = crawl_output_open(&c->output, &c->state, c->settings, &c->facts,
+                                 why);
+    c->shared = (struct crawl_shared){
+        .settings = c->settings,
+        .scope = c->scope,
+        .template = c->template,
+        .focus = c->focus,
+        .folder = c->state.folder,
+        .visit = c->state.visit.name,
+        .visit_id = c->state.visit.id,
+    };
+    c->bodies.folder = c->state.folder;
+    return code;
+}
+
+enum seen_code crawl_engine_open(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code = name_agent(c, why);
+
+    if (code == SEEN_OK)
+        code = open_web(c, why);
+    crawl_hosts_limit(&c->hosts, (unsigned)c->settings->per_address,
+                      (unsigned)c->settings->parallel);
+    crawl_bodies_init(&c->bodies, NULL, c->settings->parallel);
+    return code;
+}
+
+void crawl_engine_init(struct crawl *c)
+{
+    pthread_condattr_t steady;
+
+    pthread_condattr_init(&steady);
+    pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+    pthread_mutex_init(&c->lock, NULL);
+    pthread_cond_init(&c->to_work, NULL);
+    pthread_cond_init(&c->to_look, NULL);
+    pthread_cond_init(&c->to_commit, &steady);
+    pthread_condattr_destroy(&steady);
+    for (int i = 0; i < CRAWL_FILES; i++)
+        c->output.fd[i] = -1;
+}
+
+/* News of the server that has the cache; the fetching thread says it. */
+static void warn_of_cache(void *whose, const char *text)
+{
+    struct crawl *c = whose;
+
+    size_t len;
+
+    pthread_mutex_lock(&c->lock);
+    len = strlen(c->warning);
+    snprintf(c->warning + len, sizeof c->warning - len, "%s%s",
+             len ? "; " : "", text);
+    pthread_mutex_unlock(&c->lock);
+}
+
+/*
+ * A new crawl is understood before its folder is made. One that goes on has
+ * settings of its own, so its state is opened first. Whether there is one is
+ * looked at without the lock: that it is new is certain only when the state
+ * was made under it.
+ */
+static enum seen_code begin(struct crawl *c, char **start,
+                            struct seen_error *why)
+{
+    bool new = !crawl_state_exists(c->settings->into);
+    enum seen_code code = new ? understand(c, start, why) : SEEN_OK;
+
+    if (code == SEEN_OK)
+        code = crawl_state_open(&c->state, c->settings->into, why);
+    if (code == SEEN_OK && new && !c->state.made)
+        code = seen_fail(why, SEEN_BUSY, 0,
+                         "another crawl began in this folder just now");
+    if (code == SEEN_OK && !new)
+        code = understand(c, start, why);
+    return code == SEEN_OK ? prepare(c, start, why) : code;
+}
+
+enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
+                          char **start, const struct crawl_hooks *hooks,
+                          struct seen_error *why)
+{
+    struct crawl *c = calloc(1, sizeof *c);
+    enum seen_code code;
+
+    *out = NULL;
+    if (!c)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a crawl");
+    c->settings = settings;
+    if (hooks)
+        c->hooks = *hooks;
+    crawl_engine_init(c);
+    c->cache.warn = warn_of_cache;
+    c->cache.whose = c;
+    code = begin(c, start, why);
+    if (code == SEEN_OK) {
+        *out = c;
+    } else {
+        /* The folder of a crawl that did not begin is not left behind. */
+        c->state.unwanted = c->state.made && !c->state.visit.id;
+        crawl_close(c);
+    }
+    return code;
+}
+
+static void free_pages(struct crawl_list *l)
+{
+    struct crawl_page *page;
+
+    while ((page = crawl_list_take(l)))
+        crawl_page_free(page);
+}
+
+void crawl_engine_clear(struct crawl *c)
+{
+    fetch_free(c->web);
+    free_pages(&c->answers);
+    free_pages(&c->filed);
+    free_pages(&c->costly);
+    free_pages(&c->names[false]);
+    free_pages(&c->names[true]);
+    free_pages(&c->done);
+    crawl_hosts_clear(&c->hosts);
+    crawl_spares_clear(&c->spares);
+    crawl_output_close(&c->output);
+    free(c->agent);
+    pthread_mutex_destroy(&c->lock);
+    pthread_cond_destroy(&c->to_work);
+    pthread_cond_destroy(&c->to_look);
+    pthread_cond_destroy(&c->to_commit);
+}
+
+void crawl_close(struct crawl *c)
+{
+    if (!c)
+        return;
+    crawl_engine_clear(c);
+    crawl_queries_clear(&c->queries);
+    crawl_cache_close(&c->cache);
+    crawl_skip_close(c->skip);
+    crawl_freshest_free(c->freshest);
+    crawl_search_close(c->search);
+    crawl_focus_free(c->focus);
+    crawl_template_free(c->template);
+    crawl_scope_free(c->scope);
+    if (c->state.folder)
+        crawl_state_close(&c->state);
+    crawl_settings_forget(c->kept);
+    free(c);
+}
+
+/* The run is over: save the cache, and end the visit if nothing is left. */
+enum seen_code crawl_finish(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code = crawl_cache_save(&c->cache, true, why);
+    int64_t waiting, all;
+    char visit[32];
+
+    if (*c->warning && c->hooks.warn)
+        c->hooks.warn(c->hooks.owner, c->warning);
+    if (code == SEEN_OK)
+        code = frontier_count(c->state.frontier, &waiting, &all, why);
+    if (code == SEEN_OK && !waiting && !c->state.visit.ended &&
+        c->settings->strategy != CRAWL_CONTINUOUS)
+        code = crawl_state_end_visit(&c->state, crawl_now(c), why);
+    if (code == SEEN_OK && c->spent) {
+        snprintf(visit, sizeof visit, "%lld", (long long)c->state.visit.id);
+        code = crawl_state_set(&c->state, "spent", visit, why);
+    }
+    return code == SEEN_OK ? crawl_state_set(&c->state, "run", "ended", why)
+                           : code;
+}

@@ -1,0 +1,184 @@
+/* output.c - append, flush, and cut back. */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../lib/disk/disk.h"
+
+static const char *const names[CRAWL_FILES] = {
+    [CRAWL_FILE_CDXJ] = "index.cdxj",
+    [CRAWL_FILE_PAGES] = "pages.jsonl",
+    [CRAWL_FILE_LOG] = "crawl.log",
+    [CRAWL_FILE_URLS] = "urls.txt",
+};
+
+static enum seen_code open_at(int *fd, const char *path, uint64_t length,
+                              struct seen_error *why)
+{
+    struct stat st;
+
+    *fd = disk_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (*fd < 0 || fstat(*fd, &st))
+        return seen_fail(why, SEEN_IO, 0, "%.100s", path);
+    if ((uint64_t)st.st_size < length)
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "%.80s is shorter than the state says", path);
+    if ((uint64_t)st.st_size > length && ftruncate(*fd, (off_t)length))
+        return seen_fail(why, SEEN_IO, 0, "%.100s cannot be cut back", path);
+    return SEEN_OK;
+}
+
+enum seen_code crawl_output_open(struct crawl_output *o,
+                                 const struct crawl_state *s,
+                                 const struct crawl_settings *settings,
+                                 const struct warc_facts *facts,
+                                 struct seen_error *why)
+{
+    const struct crawl_position *p = &s->position;
+    const struct warc_position at = { p->warc_file, p->warc };
+    enum seen_code code = SEEN_OK;
+    char *path;
+
+    memset(o, 0, sizeof *o);
+    for (int i = 0; i < CRAWL_FILES; i++)
+        o->fd[i] = -1;
+    o->length[CRAWL_FILE_CDXJ] = p->cdxj;
+    o->length[CRAWL_FILE_PAGES] = p->pages;
+    o->length[CRAWL_FILE_LOG] = p->log;
+    o->length[CRAWL_FILE_URLS] = p->urls;
+    for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++) {
+        bool wanted = i == CRAWL_FILE_LOG ||
+                      (i == CRAWL_FILE_URLS) == settings->urls_only;
+
+        if (!wanted)
+            continue;
+        path = crawl_state_path(s, names[i]);
+        code = path ? open_at(&o->fd[i], path, o->length[i], why)
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+        free(path);
+    }
+    if (code == SEEN_OK && !settings->urls_only) {
+        path = crawl_state_path(s, "warc");
+        code = path ? warc_files_open(&o->warc, path, "crawl", facts,
+                                      settings->warc_size, &at, why)
+                    : seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+        free(path);
+    }
+    if (code == SEEN_OK)
+        code = disk_flush_folder(s->folder, why);
+    if (code != SEEN_OK)
+        crawl_output_close(o);
+    return code;
+}
+
+void crawl_output_close(struct crawl_output *o)
+{
+    warc_files_close(o->warc);
+    o->warc = NULL;
+    for (int i = 0; i < CRAWL_FILES; i++) {
+        if (o->fd[i] >= 0)
+            close(o->fd[i]);
+        o->fd[i] = -1;
+        buffer_clear(&o->pending[i]);
+    }
+}
+
+enum seen_code crawl_output_warc(struct crawl_output *o,
+                                 const struct buffer *members,
+                                 const char **file, uint64_t *offset,
+                                 struct seen_error *why)
+{
+    o->warc_changed = true;
+    return warc_files_append(o->warc, members->bytes, members->len, file,
+                             offset, why);
+}
+
+/* Write what is pending. *changed has a bit per file that was written to. */
+static enum seen_code write_pending(struct crawl_output *o, unsigned *changed,
+                                    struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    *changed = 0;
+    for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++) {
+        struct buffer *b = &o->pending[i];
+
+        if (b->failed)
+            return seen_fail(why, SEEN_NOMEM, 0, "no memory for output");
+        if (o->fd[i] < 0)
+            b->len = 0;
+        if (!b->len)
+            continue;
+        code = disk_named(
+            disk_write(o->fd[i], b->bytes, b->len, o->length[i], why),
+            names[i], why);
+        if (code != SEEN_OK)
+            break;
+        o->length[i] += b->len;
+        b->len = 0;
+        *changed |= 1u << i;
+    }
+    return code;
+}
+
+enum seen_code crawl_output_flush(struct crawl_output *o,
+                                  struct crawl_position *position,
+                                  struct seen_error *why)
+{
+    unsigned changed;
+    enum seen_code code = write_pending(o, &changed, why);
+
+    if (code == SEEN_OK && o->warc_changed)
+        warc_files_flush_begin(o->warc);
+    for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++)
+        if (changed & 1u << i)
+            disk_flush_begin(o->fd[i]);
+    for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++)
+        if (changed & 1u << i)
+            code = disk_named(disk_flush(o->fd[i], why), names[i], why);
+    if (code == SEEN_OK && o->warc_changed)
+        code = warc_files_flush(o->warc, why);
+    if (code != SEEN_OK)
+        return code;
+    o->warc_changed = false;
+    if (o->warc) {
+        struct warc_position at = warc_files_position(o->warc);
+
+        position->warc_file = at.file;
+        position->warc = at.length;
+    }
+    position->cdxj = o->length[CRAWL_FILE_CDXJ];
+    position->pages = o->length[CRAWL_FILE_PAGES];
+    position->log = o->length[CRAWL_FILE_LOG];
+    position->urls = o->length[CRAWL_FILE_URLS];
+    return SEEN_OK;
+}
+
+/* A write that failed may have left a part of a line behind the length. */
+bool crawl_output_cut(struct crawl_output *o,
+                      const uint64_t length[CRAWL_FILES])
+{
+    bool good = true;
+
+    for (int i = 0; i < CRAWL_FILES; i++) {
+        if (o->fd[i] < 0)
+            continue;
+        buffer_clear(&o->pending[i]);
+        if (ftruncate(o->fd[i], (off_t)length[i]))
+            good = false;
+        else
+            o->length[i] = length[i];
+    }
+    return good;
+}
+
+const char *crawl_output_name(enum crawl_file file)
+{
+    return names[file];
+}

@@ -1,0 +1,70 @@
+/*
+ * output.h - the files that a crawl appends to.
+ *
+ *     warc/crawl-00001.warc.gz    requests, responses, revisits
+ *     index.cdxj                  where each response is
+ *     pages.jsonl                 page records
+ *     crawl.log                   a line per URL that was tried
+ *     urls.txt                    with --urls-only, instead of the first three
+ *
+ * Text is collected in memory and written once per commit. The position says
+ * how long each file is; opening cuts off what is behind it.
+ *
+ * Threads: one at a time.
+ */
+#ifndef SEEN_CRAWL_OUTPUT_H
+#define SEEN_CRAWL_OUTPUT_H
+
+#include "../../lib/text/buffer.h"
+#include "../../warc/files.h"
+#include "../page/settings.h"
+#include "state.h"
+
+enum crawl_file {
+    CRAWL_FILE_CDXJ,
+    CRAWL_FILE_PAGES,
+    CRAWL_FILE_LOG,
+    CRAWL_FILE_URLS,
+    CRAWL_FILES
+};
+
+struct crawl_output {
+    struct warc_files *warc;
+    int fd[CRAWL_FILES];
+    uint64_t length[CRAWL_FILES];
+    struct buffer pending[CRAWL_FILES]; /* to be appended */
+    bool warc_changed;
+};
+
+/*
+ * Open the files at the state's position. SEEN_CORRUPT if one is shorter than
+ * that: somebody changed it. The facts' texts must live as long.
+ */
+enum seen_code crawl_output_open(struct crawl_output *o,
+                                 const struct crawl_state *s,
+                                 const struct crawl_settings *settings,
+                                 const struct warc_facts *facts,
+                                 struct seen_error *why);
+void crawl_output_close(struct crawl_output *o);
+
+/* Append WARC members; *file and *offset are where. */
+enum seen_code crawl_output_warc(struct crawl_output *o,
+                                 const struct buffer *members,
+                                 const char **file, uint64_t *offset,
+                                 struct seen_error *why);
+
+/* Append what is pending, and wait until the disk has everything. Then
+   *position is the new one. */
+enum seen_code crawl_output_flush(struct crawl_output *o,
+                                  struct crawl_position *position,
+                                  struct seen_error *why);
+
+/* Cut the texts back to these lengths, and forget what is pending: what was
+   written after them did not count. False if that failed. */
+bool crawl_output_cut(struct crawl_output *o,
+                      const uint64_t length[CRAWL_FILES]);
+
+/* The name of a file, in the folder. */
+const char *crawl_output_name(enum crawl_file file);
+
+#endif

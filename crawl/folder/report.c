@@ -1,0 +1,681 @@
+/* report.c - numbers and reasons from the state. */
+#include "report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <seen/store.h>
+
+#include "../../lib/disk/lock.h"
+#include "../../lib/text/array.h"
+#include "../../lib/text/span.h"
+#include "../../remote/remote.h"
+#include "../../web/robots.h"
+#include "cache_remote.h"
+#include "../page/left.h"
+#include "../engine/host.h"
+#include "../page/log.h"
+#include "../page/scope.h"
+#include "skip.h"
+#include "../template/template.h"
+
+enum { RECOVERED_MOST = 100000 };
+
+static int64_t unix_now(void)
+{
+    return (int64_t)time(NULL) * 1000;
+}
+
+/* --- numbers --- */
+
+static void take_count(void *owner, const char *name, int64_t n)
+{
+    struct crawl_report *r = owner;
+    const struct {
+        const char *name;
+        int64_t *to;
+    } known[] = {
+        { "links", &r->links },
+        { "fresh", &r->fresh },
+        { "discovered", &r->discovered },
+        { "audited", &r->audited },
+        { "mistaken", &r->mistaken },
+        { "recovered", &r->recoveries },
+        { "saved-bytes", &r->saved_bytes },
+        { "unasked", &r->unasked },
+        { "costly", &r->costly },
+    };
+
+    for (int i = 0; i < CRAWL_OUTCOMES; i++)
+        if (!strcmp(name, crawl_outcome_names[i])) {
+            r->outcome[i] = n;
+            if (i != CRAWL_AGAIN && i != CRAWL_ROBOTS && i != CRAWL_SKIPPED &&
+                i != CRAWL_CLOSED)
+                r->pages += n;
+        }
+    for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
+        if (!strcmp(name, crawl_left_counters[i]))
+            r->left_out[i] = n;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i].name))
+            *known[i].to = n;
+    if (!strncmp(name, CRAWL_TRAP, strlen(CRAWL_TRAP)) &&
+        r->trap_reasons < CRAWL_TRAP_REASONS) {
+        struct crawl_report_trap *trap = &r->trap[r->trap_reasons++];
+
+        trap->links = n;
+        snprintf(trap->reason, sizeof trap->reason, "%s",
+                 name + strlen(CRAWL_TRAP));
+    }
+}
+
+static bool take_host(void *owner, const struct frontier_host *host)
+{
+    struct crawl_report *r = owner;
+    struct crawl_report_host *more;
+
+    r->requests += host->requests;
+    r->bytes += host->bytes;
+    if (frontier_is_origin(host->name))
+        r->outcome[CRAWL_CLOSED] += host->queued;
+    if (host->stopped.len)
+        r->left += host->queued;
+    else
+        r->waiting += host->queued;
+    if (!host->requests && !host->queued)
+        return true;
+    more = array_grow(r->host, &r->host_room, r->hosts + 1, sizeof *more);
+    if (!more)
+        return false;
+    r->host = more;
+    more[r->hosts++] = (struct crawl_report_host){
+        .name = strndup(host->name.text, host->name.len),
+        .stopped = strndup(host->stopped.text, host->stopped.len),
+        .queued = host->queued,
+        .fetched = host->fetched,
+        .requests = host->requests,
+        .bytes = host->bytes,
+        .due = host->due,
+    };
+    return true;
+}
+
+static int by_requests(const void *a, const void *b)
+{
+    const struct crawl_report_host *x = a, *y = b;
+
+    return (x->requests < y->requests) - (x->requests > y->requests);
+}
+
+static enum seen_code read_recovered(struct crawl_report *r,
+                                     struct crawl_state *s,
+                                     struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    bool row;
+
+    code = sql_prepare(&st, s->db,
+                       "SELECT url FROM recovered WHERE visit = ?1 LIMIT ?2",
+                       why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, s->visit.id);
+    sql_bind_number(st, 2, RECOVERED_MOST);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        char **more = array_grow(r->recovered, &r->recovered_room,
+                                 r->recovered_n + 1, sizeof *more);
+        struct seen_span url = sql_text(st, 0);
+
+        if (!more)
+            return seen_fail(why, SEEN_NOMEM, 0, "no memory for a report");
+        r->recovered = more;
+        more[r->recovered_n++] = strndup(url.text, url.len);
+    }
+    return code;
+}
+
+/* The host of a page, if it is in the report. */
+static struct crawl_report_host *host_of(const struct map *hosts,
+                                         struct seen_span url)
+{
+    struct seen_span name = crawl_host_of(url);
+
+    return map_get(hosts, name.text, name.len);
+}
+
+static enum seen_code read_freshness(struct crawl_report *r,
+                                     struct crawl_state *s,
+                                     struct seen_error *why)
+{
+    struct map hosts = { .slot = NULL };
+    struct sql_statement *st;
+    enum seen_code code = SEEN_OK;
+    double size = 0;
+    int64_t all = 0;
+    bool row;
+
+    for (size_t i = 0; code == SEEN_OK && i < r->hosts; i++)
+        if (!map_set(&hosts, r->host[i].name, strlen(r->host[i].name),
+                     &r->host[i]))
+            code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a report");
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, s->db,
+                           "SELECT history, size, due, last, url FROM fetched",
+                           why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        struct crawl_known page = { .due = sql_number(st, 2),
+                                    .last = sql_number(st, 3) };
+        struct crawl_report_host *host = host_of(&hosts, sql_text(st, 4));
+
+        crawl_state_read_history(&page, sql_text(st, 0));
+        size += (double)sql_number(st, 1);
+        all++;
+        crawl_freshness_add(&r->freshness, &page, r->now);
+        if (host)
+            crawl_freshness_add(&host->freshness, &page, r->now);
+    }
+    map_clear(&hosts);
+    r->mean_size = all ? (int64_t)(size / (double)all) : 0;
+    return code;
+}
+
+/* Pages that this visit left alone, since it is not their time. */
+static enum seen_code read_not_due(struct crawl_report *r,
+                                   struct crawl_state *s,
+                                   struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    bool row;
+
+    code = sql_prepare(&st, s->db,
+                       "SELECT count(*), coalesce(min(due), 0) FROM fetched "
+                       "WHERE visit < ?1 AND due > ?2 AND due < ?3",
+                       why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, s->visit.id);
+    sql_bind_number(st, 2, r->now);
+    sql_bind_number(st, 3, INT64_MAX); /* never */
+    code = sql_step(st, &row, why);
+    if (code == SEEN_OK && row) {
+        r->not_due = sql_number(st, 0);
+        r->next_due = sql_number(st, 1);
+    }
+    return code;
+}
+
+/*
+ * The interval of E. B. Wilson (Journal of the American Statistical
+ * Association 22, 1927) for a share of which k of n were seen: it has 95 % of
+ * what the share may be, also where k is 0.
+ */
+static void find_band(double band[2], double k, double n)
+{
+    const double z = 1.959964; /* standard deviations to either side */
+    double p = k / n, middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) *
+                  sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+
+    band[0] = k > 0 ? middle - half : 0;
+    band[1] = k < n ? middle + half : 1;
+}
+
+static void read_cache(struct crawl_report *r, struct crawl_state *s)
+{
+    struct seen_access options = { .unverified = true };
+    struct seen_filter *f;
+    char name[40];
+    char *path;
+
+    r->rate = -1;
+    snprintf(name, sizeof name, "cache-%lld.seen", (long long)s->visit.id);
+    path = crawl_state_path(s, name);
+    if (path && seen_store_map(&f, path, &options, NULL) == SEEN_OK) {
+        snprintf(r->cache, sizeof r->cache, "%s", seen_filter_plan(f)->kind);
+        r->rate = seen_filter_rate(f);
+        seen_filter_free(f);
+    }
+    free(path);
+    path = NULL;
+    if (r->rate < 0)
+        crawl_remote_facts(s, r->cache, sizeof r->cache, &r->rate, &path);
+    free(path);
+}
+
+static bool is_running(const char *folder)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/lock", folder);
+    return lock_held(path);
+}
+
+enum seen_code crawl_report_read(struct crawl_report *r, const char *folder,
+                                 struct seen_error *why)
+{
+    struct crawl_state s;
+    enum seen_code code = crawl_state_look(&s, folder, why);
+
+    memset(r, 0, sizeof *r);
+    if (code != SEEN_OK)
+        return code;
+    r->running = is_running(folder);
+    r->visit = s.visit;
+    r->now = unix_now();
+    code = crawl_state_counts(&s, take_count, r, why);
+    if (code == SEEN_OK)
+        code = frontier_all_hosts(s.frontier, take_host, r, why);
+    if (code == SEEN_OK)
+        code = read_recovered(r, &s, why);
+    if (code == SEEN_OK)
+        code = crawl_state_next_due(&s, &r->first_due, why);
+    if (code == SEEN_OK)
+        code = read_freshness(r, &s, why);
+    if (code == SEEN_OK)
+        code = read_not_due(r, &s, why);
+    if (r->audited)
+        find_band(r->audit, (double)r->mistaken, (double)r->audited);
+    read_cache(r, &s);
+    crawl_state_close(&s);
+    if (code != SEEN_OK)
+        crawl_report_clear(r);
+    else if (r->hosts)
+        qsort(r->host, r->hosts, sizeof *r->host, by_requests);
+    return code;
+}
+
+void crawl_report_clear(struct crawl_report *r)
+{
+    for (size_t i = 0; i < r->hosts; i++) {
+        free(r->host[i].name);
+        free(r->host[i].stopped);
+    }
+    for (size_t i = 0; i < r->recovered_n; i++)
+        free(r->recovered[i]);
+    free(r->host);
+    free(r->recovered);
+    memset(r, 0, sizeof *r);
+}
+
+/* --- reasons --- */
+
+struct why {
+    struct crawl_state state;
+    struct crawl_settings settings;
+    void *kept;
+    struct crawl_scope *scope;
+    struct crawl_template *template; /* or NULL */
+    struct crawl_left left;
+    struct seen_span url;
+    char *answer;
+    bool fetched, start;
+};
+
+static void say(struct why *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct why *w, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(w->answer, CRAWL_WHY, format, args);
+    va_end(args);
+}
+
+static enum seen_code widen(void *owner, int64_t id, struct seen_span url,
+                            struct seen_error *why)
+{
+    struct why *w = owner;
+
+    (void)id;
+    w->start |= span_equal(url, w->url);
+    return crawl_scope_start(w->scope, url, why);
+}
+
+static enum seen_code explain_known(struct why *w,
+                                    const struct crawl_known *page)
+{
+    char date[32];
+    time_t at = (time_t)(page->last / 1000);
+    struct tm t;
+
+    gmtime_r(&at, &t);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &t);
+    w->fetched = page->status > 0;
+    if (page->status > 0)
+        say(w, "fetched on %s in visit %lld, with status %d%s%s", date,
+            (long long)page->visit, page->status, *page->note ? ": " : "",
+            page->note);
+    else
+        say(w, "tried until %s in visit %lld, but it failed: %s (%d)", date,
+            (long long)page->visit, page->note, page->status);
+    return SEEN_OK;
+}
+
+/* Is there a rule of robots.txt, or a host that is not asked? */
+static enum seen_code explain_robots(struct why *w, bool *said,
+                                     struct seen_error *why)
+{
+    struct seen_span origin = crawl_origin_of(w->url);
+    struct web_robots *rules = NULL;
+    struct web_robots_verdict v;
+    enum seen_code code;
+    struct crawl_kept_robots kept;
+
+    code = crawl_state_robots(&w->state, origin, 0, SIZE_MAX, &kept, why);
+    if (code != SEEN_OK || !kept.found)
+        return code;
+    if (web_robots_status(kept.status) == WEB_ROBOTS_READ)
+        code = web_robots_new(&rules, kept.body, kept.len, "seen", why);
+    if (code == SEEN_OK && rules) {
+        web_robots_ask(rules, w->url.text, w->url.len, &v);
+        if (!v.allowed) {
+            say(w, "not fetched: line %u of %.*s/robots.txt: %.*s", v.line,
+                (int)(origin.len < 200 ? origin.len : 200), origin.text,
+                (int)(v.rule.len < 200 ? v.rule.len : 200), v.rule.text);
+            *said = true;
+        }
+    }
+    web_robots_free(rules);
+    free(kept.body);
+    return code;
+}
+
+struct stopped {
+    int64_t host;
+    bool origin;
+    char reason[CRAWL_CLOSED_TEXT];
+};
+
+static bool find_stopped(void *owner, const struct frontier_host *host)
+{
+    struct stopped *s = owner;
+
+    if (host->id != s->host)
+        return true;
+    s->origin = frontier_is_origin(host->name);
+    snprintf(s->reason, sizeof s->reason, "%.*s", (int)host->stopped.len,
+             host->stopped.text);
+    return false;
+}
+
+static enum seen_code explain_waiting(struct why *w, bool *said,
+                                      struct seen_error *why)
+{
+    struct stopped s = { .origin = false };
+    struct frontier_page page;
+    enum seen_code code;
+    bool found;
+
+    code = frontier_find(w->state.frontier, w->url, &found, &page, why);
+    if (code != SEEN_OK || !found)
+        return code;
+    *said = true;
+    s.host = page.host;
+    code = frontier_all_hosts(w->state.frontier, find_stopped, &s, why);
+    if (s.origin)
+        say(w, "not fetched: %s; the same command asks again", s.reason);
+    else if (*s.reason)
+        say(w, "not fetched: its host is not asked any more: %s", s.reason);
+    else
+        say(w, "not fetched yet: it waits%s, %u links deep",
+            page.attempts ? " to be tried again" : "", page.depth);
+    return code;
+}
+
+/* Was it noticed as a trap, by its depth or by what it was one of? */
+static enum seen_code explain_trap(struct why *w, bool *said,
+                                   struct seen_error *why)
+{
+    enum seen_code code;
+    char *reason;
+
+    code = crawl_state_trap_find(&w->state, w->url, &reason, why);
+    if (reason) {
+        say(w, "not fetched: looks like a trap: %s", reason);
+        *said = true;
+    }
+    free(reason);
+    return code;
+}
+
+/* What the page with the link said, or what was so at that time. */
+static enum seen_code explain_left(struct why *w, const struct seen_key *key,
+                                   bool *said, struct seen_error *why)
+{
+    enum seen_code code = crawl_left_find(&w->state, key->lo, &w->left, why);
+    char *via = NULL;
+
+    if (code != SEEN_OK || !w->left.found)
+        return code;
+    if (w->left.via)
+        via = crawl_state_url(&w->state, w->left.via);
+    *said = true;
+    switch (w->left.reason) {
+    case CRAWL_LEFT_NOFOLLOW:
+        say(w,
+            "not fetched: %.300s links to it with nofollow; "
+            "--ignore-nofollow follows such links",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_RULE:
+        say(w,
+            "not fetched: no rule of the template follows the link on %.300s",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_SCORE:
+        say(w,
+            "not fetched: the score of the link on %.300s is below --threshold",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_COSTLY:
+        say(w,
+            "not fetched: for the link on %.300s patterns of the scope or the "
+            "template were too costly, so that it is not known whether they "
+            "let it in",
+            via && *via ? via : "a page");
+        break;
+    case CRAWL_LEFT_ROBOTS:
+        say(w, "not fetched: robots.txt forbade it when its turn came");
+        break;
+    case CRAWL_LEFT_PRUNE:
+        say(w, "dropped by seen crawl prune, and not fetched again");
+        break;
+    default: *said = false; /* of --skip: asked again first */
+    }
+    free(via);
+    return SEEN_OK;
+}
+
+/* Does a filter of --skip hold it? They are asked again. */
+static enum seen_code explain_skip(struct why *w, bool *said,
+                                   struct seen_error *why)
+{
+    const struct fetch_options web = {
+        .allow_private = w->settings.allow_private,
+        .allow = w->settings.allow,
+        .authorities = w->settings.ca
+    };
+    bool held = false;
+    const bool was_held = w->left.found && w->left.reason == CRAWL_LEFT_SKIP;
+    struct crawl_skip_answers answers = { .held = &held };
+    struct crawl_skip *skip = NULL;
+    enum seen_code code;
+
+    if ((!w->settings.skip.n && !was_held) || w->start)
+        return SEEN_OK;
+    code = crawl_skip_open(&skip, &w->settings.skip, &web, why);
+    if (code == SEEN_OK && w->settings.skip.n)
+        code = crawl_skip_ask(skip, &w->url, 1, &answers, why);
+    if (was_held)
+        code = SEEN_OK; /* the filter may be gone */
+    *said = code == SEEN_OK && (held || answers.unasked || was_held);
+    if (held)
+        say(w, "not fetched: --skip %.300s may hold it", answers.by);
+    else if (was_held)
+        say(w, "not fetched: a filter of --skip held it when its turn came");
+    else if (*said)
+        say(w, "not fetched: %s", answers.warning);
+    crawl_skip_close(skip);
+    return code;
+}
+
+static enum seen_code explain_cache(struct why *w, const struct seen_key *key,
+                                    struct seen_error *why)
+{
+    const struct remote_options whatwg = { .profile = "whatwg" };
+    struct seen_access options = { .unverified = true };
+    struct seen_filter *f = NULL;
+    char name[40];
+    char *path, *address = NULL, kind[SEEN_KIND_TEXT];
+    struct seen_error detail = { .code = SEEN_OK };
+    double rate;
+    bool seen = false;
+
+    snprintf(name, sizeof name, "cache-%lld.seen",
+             (long long)w->state.visit.id);
+    path = crawl_state_path(&w->state, name);
+    if (!path)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    if (!access(path, F_OK) &&
+        seen_store_map(&f, path, &options, NULL) == SEEN_OK)
+        seen_filter_has(f, key, 1, &seen, NULL);
+    else if (crawl_remote_facts(&w->state, kind, sizeof kind, &rate,
+                                &address) &&
+             (remote_open(&f, address, &whatwg, &detail) != SEEN_OK ||
+              seen_filter_has(f, key, 1, &seen, &detail) != SEEN_OK))
+        say(w, "not fetched, and the cache cannot be asked why: %s",
+            detail.text);
+    if (detail.code)
+        ;
+    else if (seen)
+        say(w,
+            "not fetched: the cache says that it was seen, and no page "
+            "says so: %slost to a false positive (rate %.2g); a revisit has "
+            "another seed",
+            w->left.full ? "left out by robots.txt or --skip, or " : "",
+            isnan(seen_filter_rate(f)) ? rate : seen_filter_rate(f));
+    else
+        say(w,
+            "not fetched: in scope, but no page that was fetched links to "
+            "it%s%s",
+            w->left.full ? ", or its link was left out (the reasons of a "
+                           "million such links are kept)"
+                         : "",
+            w->settings.requisites
+                ? ""
+                : ", except perhaps as an image, script or style, which need "
+                  "--requisites");
+    seen_filter_free(f);
+    free(address);
+    free(path);
+    return SEEN_OK;
+}
+
+static enum seen_code explain(struct why *w, struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT], clean[SEEN_KEY_TEXT];
+    char reason[CRAWL_REASON];
+    size_t len;
+    struct crawl_known page;
+    bool found, said = false;
+    enum crawl_scope_out out;
+    enum seen_code code;
+    struct seen_key key;
+
+    if (!span_begins(w->url, "http://") && !span_begins(w->url, "https://")) {
+        say(w, "not fetched: not an http or https URL");
+        return SEEN_OK;
+    }
+    crawl_key(&key, text, w->url);
+    code = crawl_state_find(&w->state, &key, &found, &page, why);
+    if (code == SEEN_OK && !found && w->template && !w->start) {
+        /* As the crawl takes a link: without what the template strips. */
+        crawl_template_clean(w->template, clean, &len, w->url.text,
+                             w->url.len);
+        w->url = (struct seen_span){ clean, len };
+        crawl_key(&key, text, w->url);
+        code = crawl_state_find(&w->state, &key, &found, &page, why);
+    }
+    if (code == SEEN_OK && found) {
+        code = explain_known(w, &page);
+        crawl_known_clear(&page);
+        return code;
+    }
+    if (code == SEEN_OK && !w->start &&
+        !crawl_scope_has(w->scope, w->url, 0, false, NULL, &out, reason)) {
+        say(w, "not fetched: %s%s",
+            out == CRAWL_OUT_TRAP ? "looks like a trap: " : "", reason);
+        return SEEN_OK;
+    }
+    if (code == SEEN_OK)
+        code = explain_robots(w, &said, why);
+    if (code == SEEN_OK && !said)
+        code = explain_waiting(w, &said, why);
+    if (code == SEEN_OK && !said)
+        code = explain_trap(w, &said, why);
+    if (code == SEEN_OK && !said)
+        code = explain_left(w, &key, &said, why);
+    if (code == SEEN_OK && !said)
+        code = explain_skip(w, &said, why);
+    if (code == SEEN_OK && !said)
+        code = explain_cache(w, &key, why);
+    return code;
+}
+
+enum seen_code crawl_why(const char *folder, const char *url, bool *fetched,
+                         char answer[CRAWL_WHY], struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT];
+    struct why *w = calloc(1, sizeof *w);
+    enum seen_code code;
+    char *kept = NULL, *template = NULL;
+    const char *whole;
+    size_t len;
+
+    if (!w)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for an answer");
+    w->answer = answer;
+    code = seen_url_whatwg(&whole, &len, text, url, strlen(url), NULL, 0, why);
+    w->url = (struct seen_span){ whole, code == SEEN_OK ? len : 0 };
+    if (code == SEEN_OK)
+        code = crawl_state_look(&w->state, folder, why);
+    if (code == SEEN_OK)
+        code = crawl_state_get(&w->state, "settings", &kept, why);
+    if (code == SEEN_OK && kept)
+        code = crawl_settings_read(&w->settings, kept, &w->kept, why);
+    if (code == SEEN_OK)
+        code = crawl_state_get(&w->state, "template", &template, why);
+    if (code == SEEN_OK && template)
+        code = crawl_template_new(&w->template, template, strlen(template),
+                                  NULL, NULL, why);
+    if (code == SEEN_OK && w->template)
+        code = crawl_settings_from(&w->settings, w->template, why);
+    free(template);
+    if (code == SEEN_OK)
+        code = crawl_settings_complete(&w->settings, why);
+    if (code == SEEN_OK)
+        code = crawl_scope_new(&w->scope, &w->settings, why);
+    if (code == SEEN_OK)
+        code = crawl_state_starts(&w->state, widen, w, why);
+    if (code == SEEN_OK)
+        code = explain(w, why);
+    *fetched = w->fetched;
+    crawl_scope_free(w->scope);
+    crawl_template_free(w->template);
+    if (w->state.folder)
+        crawl_state_close(&w->state);
+    crawl_settings_forget(w->kept);
+    free(kept);
+    free(w);
+    return code;
+}

@@ -1,0 +1,478 @@
+/* settings.c - the options of a crawl, as a table and as JSON. */
+#include "settings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/text/json_tree.h"
+#include "../../lib/text/number.h"
+#include "../../lib/text/span.h"
+#include "../template/template.h"
+
+#define AT(member) CRAWL_SETTING(member)
+
+const struct option crawl_options[] = {
+    { "into", 'o', PATH, "DIR", AT(into),
+      "the folder of the crawl; it is made if it is missing" },
+    { "urls", 'i', PATH, "FILE", AT(list), "start URLs, one per line" },
+    { "template", 't', PATH, "FILE", AT(template),
+      "a spider template: start URLs, scope, follow rules and fields" },
+    CRAWL_SCOPE_OPTIONS,
+    CRAWL_BUDGET_OPTIONS,
+    { "strategy", 0, TEXT, "broad|topical|continuous|focused",
+      AT(strategy_word),
+      "broad (default); topical follows links of pages that match --words, "
+      "the best first; continuous never ends and revisits pages" },
+    CRAWL_ORDER_OPTIONS,
+    { "words-file", 0, PATH, "FILE", AT(words_file), "--words from a file" },
+    { "contact", 0, TEXT, "URL", AT(contact),
+      "a page or an address that says who you are; required for public "
+      "addresses" },
+    { "agent", 0, TEXT, "TEXT", AT(agent),
+      "the User-Agent (default seen/VERSION (+CONTACT)); its first word is "
+      "looked up in robots.txt" },
+    CRAWL_POLITE_OPTIONS,
+    { "parallel", 0, COUNT, "N", AT(parallel),
+      "requests at a time (default 256)" },
+    { "turn", 0, COUNT, "N", AT(turn),
+      "pages of a host before others that wait (default 100)" },
+    { "hosts", 0, COUNT, "N", AT(hosts),
+      "hosts in memory, at most; others wait on disk (default 4096)" },
+    { "threads", 0, COUNT, "N", AT(threads),
+      "that parse and compress (default: one per CPU)" },
+    { "allow-private", 0, FLAG, NULL, AT(allow_private),
+      "also connect to private, loopback and link-local addresses" },
+    { "allow", 0, TEXT, "ADDRESS:PORT,...", AT(allow),
+      "also connect to these addresses" },
+    { "ca", 0, PATH, "FILE", AT(ca),
+      "certificates to trust, in PEM (default: the system's)" },
+    { "cache", 0, TEXT, "KIND", AT(cache),
+      "the filter of URLs that were seen (default bloom; past its capacity it "
+      "grows); fuse+KIND: in revisits a fuse of the pages that are known, and "
+      "KIND for others; redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: on a "
+      "server, see doc/remote.md; none: without, for experiments" },
+    { "capacity", 0, COUNT, "N", AT(capacity),
+      "URLs that it is made for, in the visit that begins (default 10M, or "
+      "1.5 times those of the last visit)" },
+    { "rate", 0, RATE, "R", AT(rate),
+      "its rate of false positives (default 1e-6)" },
+    { "seed", 0, SEED, "N", AT(seed),
+      "its seed in the first visit; the next ones count on (default: by "
+      "chance)" },
+    { "audit", 0, RATE, "R", AT(audit),
+      "keep this share of all URLs exactly, and report the measured rate; "
+      "from the next visit on" },
+    { "skip", 0, TEXTS, "FILTER", AT(skip),
+      "do not fetch what this filter holds: a file, or http://HOST/NAME of a "
+      "seen serve" },
+    { "revisit", 0, FLAG, NULL, AT(revisit),
+      "begin the next visit: with another seed, and conditional requests" },
+    { "policy", 0, TEXT, "uniform|proportional|freshest", AT(policy),
+      "when pages are due again: all alike; those sooner that change more "
+      "often (default); or so that most copies are current, within --budget" },
+    { "budget", 0, TEXT, "N/day", AT(budget_text),
+      "requests for known pages per minute, hour, day or week; --policy "
+      "freshest then (default: as many as --revisit-every asks for)" },
+    { "revisit-every", 0, DURATION, "TIME", AT(revisit_every),
+      "how long after a visit a page is due again, as long as nothing else is "
+      "known of it (default 1d)" },
+    { "visit-every", 0, DURATION, "TIME", AT(visit_every),
+      "continuous: change the seed this often" },
+    { "revisit-min", 0, DURATION, "TIME", AT(revisit_min),
+      "no page is due again before (default 1h)" },
+    { "revisit-max", 0, DURATION, "TIME", AT(revisit_max),
+      "every page is due again after (default 30d)" },
+    { "clock", 0, TEXT, "TIME", AT(clock),
+      "begin at this time (2026-01-31T00:00:00Z), and do not wait: for tests" },
+    { "urls-only", 0, FLAG, NULL, AT(urls_only),
+      "keep no pages, only a list: urls.txt gets every URL in scope that is "
+      "found, fetched or not, once per visit" },
+    { "index", 0, FLAG, NULL, AT(index),
+      "keep a full-text index of pages, for seen search, but not of those that "
+      "ask for noindex" },
+    { "index-304", 0, FLAG, NULL, AT(index_304),
+      "also write lines of index.cdxj for answers 304, which replayers show as "
+      "empty pages" },
+    { "warc-size", 0, COUNT, "BYTES", AT(warc_size),
+      "begin another WARC file after this many (default 1G)" },
+    { "from", 0, PATH, "FILE", AT(from),
+      "prune: the answers of seen classify --json; - is standard input" },
+    { "dry-run", 0, FLAG, NULL, AT(dry_run),
+      "prune: report what would be dropped, and change nothing" },
+    { "json", 'j', FLAG, NULL, AT(json), "print the report as JSON" },
+    { "quiet", 'q', FLAG, NULL, AT(quiet), "print only what went wrong" },
+    { .name = NULL }
+};
+
+/* Settings of this run only. */
+static bool is_kept(const struct option *o)
+{
+    static const char *const passing[] = { "into",     "json",     "quiet",
+                                           "urls",     "clock",    "revisit",
+                                           "template", "capacity", "from",
+                                           "dry-run",  NULL };
+
+    for (int i = 0; passing[i]; i++)
+        if (!strcmp(o->name, passing[i]))
+            return false;
+    return true;
+}
+
+/* --- defaults --- */
+
+static bool read_number(const char *text, double least, double most,
+                        double *value)
+{
+    char *end;
+
+    *value = strtod(text, &end);
+    return end != text && !*end && isfinite(*value) && *value >= least &&
+           *value <= most && *text != ' ';
+}
+
+static enum seen_code choose(struct crawl_settings *s, struct seen_error *why)
+{
+    static const char *const order[] = { "breadth", "depth", "priority" };
+    static const char *const strategy[] = { "broad", "topical", "continuous" };
+
+    for (int i = 0; i < 3; i++) {
+        if (s->order_word && !strcmp(s->order_word, order[i]))
+            s->order = (enum crawl_order)i;
+        if (s->strategy_word && !strcmp(s->strategy_word, strategy[i]))
+            s->strategy = (enum crawl_strategy)i;
+    }
+    /* Its old name; in the thesis that is a crawl of one domain. */
+    if (s->strategy_word && !strcmp(s->strategy_word, "focused"))
+        s->strategy = CRAWL_TOPICAL;
+    if (s->strategy == CRAWL_TOPICAL && !s->words && !s->words_file)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "--strategy topical needs --words or --words-file");
+    if (s->strategy == CRAWL_TOPICAL)
+        s->order = CRAWL_PRIORITY;
+    return SEEN_OK;
+}
+
+static enum seen_code read_texts(struct crawl_settings *s,
+                                 struct seen_error *why)
+{
+    double seconds = 0;
+
+    s->delay = s->template_delay - 1;
+    if (s->delay_text) {
+        if (!read_number(s->delay_text, 0, 3600, &seconds))
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "--delay %.20s: seconds between 0 and 3600",
+                             s->delay_text);
+        s->delay = (int64_t)(seconds * 1000 + 0.5);
+    }
+    s->threshold = 0.1;
+    if (s->threshold_text &&
+        !read_number(s->threshold_text, 0, 1, &s->threshold))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "--threshold %.20s: a number between 0 and 1",
+                         s->threshold_text);
+    s->weight[0] = 0.5;
+    s->weight[1] = 0.4;
+    s->weight[2] = 0.1;
+    if (s->weights_text) {
+        double w[3];
+        char rest;
+
+        if (sscanf(s->weights_text, "%lf,%lf,%lf%c", w, w + 1, w + 2, &rest) !=
+                3 ||
+            !(w[0] >= 0 && w[1] >= 0 && w[2] >= 0 &&
+              w[0] + w[1] + w[2] <= 1000))
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "--weights %.20s: three numbers, as 0.5,0.4,0.1",
+                             s->weights_text);
+        memcpy(s->weight, w, sizeof w);
+    }
+    return SEEN_OK;
+}
+
+static void or_else(uint64_t *value, uint64_t usual)
+{
+    if (!*value)
+        *value = usual;
+}
+
+static uint64_t given_or(uint64_t given, uint64_t usual)
+{
+    return given ? given - 1 : usual;
+}
+
+/* The list is sent as it is given, so it must be one that we can undo. */
+static enum seen_code check_codings(const char *list, struct seen_error *why)
+{
+    static const char *const known[] = { "gzip", "br",       "deflate",
+                                         "zstd", "identity", NULL };
+    struct seen_span rest = span_of(list ? list : ""), name;
+
+    while (span_cut(&rest, ',', &name)) {
+        int i = 0;
+
+        name = span_trim(name);
+        while (known[i] && !span_like(name, known[i]))
+            i++;
+        if (!known[i])
+            return seen_fail(
+                why, SEEN_RANGE, 0,
+                "--accept-encoding %.60s: not a list of gzip, br, "
+                "deflate, zstd and identity",
+                list);
+    }
+    return SEEN_OK;
+}
+
+/* "1000/day", "2.5/minute". */
+static enum seen_code read_budget(struct crawl_settings *s,
+                                  struct seen_error *why)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } unit[] = { { "minute", 60 },
+                 { "hour", 3600 },
+                 { "day", 86400 },
+                 { "week", 604800 } };
+    const char *slash = s->budget_text ? strchr(s->budget_text, '/') : NULL;
+    char number[32];
+
+    s->budget = 0;
+    if (!s->budget_text)
+        return SEEN_OK;
+    if (slash && (size_t)(slash - s->budget_text) < sizeof number)
+        for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+            snprintf(number, sizeof number, "%.*s",
+                     (int)(slash - s->budget_text), s->budget_text);
+            if (!strcmp(slash + 1, unit[i].name) &&
+                read_number(number, 1e-3, 1e12, &s->budget)) {
+                s->budget /= unit[i].seconds;
+                return SEEN_OK;
+            }
+        }
+    return seen_fail(why, SEEN_RANGE, 0,
+                     "--budget %.30s: requests per time, as 1000/day; also "
+                     "/minute, /hour, /week",
+                     s->budget_text);
+}
+
+enum seen_code crawl_settings_complete(struct crawl_settings *s,
+                                       struct seen_error *why)
+{
+    enum seen_code code = choose(s, why);
+
+    if (code == SEEN_OK)
+        code = read_texts(s, why);
+    if (code == SEEN_OK)
+        code = check_codings(s->accept_encoding, why);
+    s->max_depth = given_or(s->depth_given, 50);
+    s->retries = given_or(s->retries_given, 3);
+    s->pause = given_or(s->pause_given, 10);
+    or_else(&s->max_queries, 10000);
+    or_else(&s->max_size, 16 << 20);
+    or_else(&s->timeout, 60);
+    or_else(&s->per_address, 4);
+    or_else(&s->parallel, 256);
+    or_else(&s->turn, 100);
+    or_else(&s->hosts, 4096);
+    or_else(&s->revisit_min, 3600);
+    or_else(&s->revisit_max, 30 * 86400);
+    or_else(&s->warc_size, UINT64_C(1) << 30);
+    if (s->parallel > 1000)
+        s->parallel = 1000;
+    if (s->hosts > 1000000)
+        s->hosts = 1000000;
+    if (s->rate == 0)
+        s->rate = 1e-6;
+    or_else(&s->revisit_every, 86400);
+    s->proportional = s->policy ? !strcmp(s->policy, "proportional")
+                                : !s->budget_text;
+    s->freshest = s->policy ? !strcmp(s->policy, "freshest")
+                            : s->budget_text != NULL;
+    return code == SEEN_OK ? read_budget(s, why) : code;
+}
+
+/* --- templates --- */
+
+static void fill_in(uint64_t *setting, uint64_t of_template)
+{
+    if (!*setting && of_template != CRAWL_UNSET)
+        *setting = of_template;
+}
+
+/* A crawl that resumes has the domains of its template already. */
+static bool has_text(const struct texts *list, const char *text)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (!strcmp(list->text[i], text))
+            return true;
+    return false;
+}
+
+enum seen_code crawl_settings_from(struct crawl_settings *s,
+                                   const struct crawl_template *t,
+                                   struct seen_error *why)
+{
+    const struct crawl_template_limits *limits = crawl_template_limits(t);
+    const char *domain;
+
+    fill_in(&s->pages, limits->pages);
+    fill_in(&s->bytes, limits->bytes);
+    if (limits->depth != CRAWL_UNSET)
+        fill_in(&s->depth_given, limits->depth + 1);
+    fill_in(&s->host_pages, limits->host_pages);
+    fill_in(&s->per_address, limits->per_address);
+    if (limits->time != CRAWL_UNSET)
+        fill_in(&s->time, limits->time / 1000);
+    if (limits->interval != CRAWL_UNSET)
+        fill_in(&s->revisit_every, limits->interval / 1000);
+    if (!s->delay_text && limits->delay != CRAWL_UNSET)
+        s->template_delay = (int64_t)limits->delay + 1;
+    for (size_t i = 0; (domain = crawl_template_domain(t, i)); i++) {
+        if (has_text(&s->domains, domain))
+            continue;
+        if (s->domains.n == TEXTS_MOST)
+            return seen_fail(why, SEEN_RANGE, 0,
+                             "the template has too many domains: at most %d",
+                             TEXTS_MOST);
+        s->domains.text[s->domains.n++] = domain;
+    }
+    return SEEN_OK;
+}
+
+/* --- JSON --- */
+
+static json_t *texts_json(const struct texts *t)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < t->n; i++)
+        if (json_array_append_new(list, json_string(t->text[i]))) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+bool crawl_setting_given(const struct crawl_settings *s,
+                         const struct option *o)
+{
+    const char *at = (const char *)s + o->at;
+
+    switch (o->takes) {
+    case FLAG: return *(const bool *)at;
+    case TEXT:
+    case PATH: return *(const char *const *)at != NULL;
+    case TEXTS:
+    case PATHS: return ((const struct texts *)at)->n != 0;
+    case RATE:
+    case FACTOR: return *(const double *)at != 0;
+    default: return *(const uint64_t *)at != 0;
+    }
+}
+
+/* The value of an option that was given, or NULL without memory. */
+static json_t *option_json(const struct option *o, const char *at)
+{
+    switch (o->takes) {
+    case FLAG: return json_true();
+    case TEXT:
+    case PATH: return json_string(*(const char *const *)at);
+    case TEXTS:
+    case PATHS: return texts_json((const struct texts *)at);
+    case RATE:
+    case FACTOR: return json_real(*(const double *)at);
+    case COUNT_OR_NONE:
+    case DURATION_OR_NONE:
+        return json_integer((json_int_t)(*(const uint64_t *)at - 1));
+    default: return json_integer((json_int_t) * (const uint64_t *)at);
+    }
+}
+
+char *crawl_settings_write(const struct crawl_settings *s)
+{
+    json_t *root = json_object();
+    bool whole = root;
+    char *text;
+
+    /* A setting that cannot be written must not be lost without a word. */
+    for (const struct option *o = crawl_options; o->name && whole; o++)
+        if (is_kept(o) && crawl_setting_given(s, o))
+            whole = !json_object_set_new(
+                root, o->name, option_json(o, (const char *)s + o->at));
+    text = whole ? json_tree_text(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    json_decref(root);
+    return text;
+}
+
+static void texts_read(struct texts *to, const json_t *list)
+{
+    size_t i;
+    json_t *value;
+
+    json_array_foreach(list, i,
+                       value) if (json_is_string(value) && to->n < TEXTS_MOST)
+        to->text[to->n++] = json_string_value(value);
+}
+
+static void take_over(struct crawl_settings *s, const struct option *o,
+                      const json_t *value)
+{
+    char *at = (char *)s + o->at;
+
+    switch (o->takes) {
+    case FLAG: *(bool *)at |= json_is_true(value); break;
+    case TEXT:
+    case PATH:
+        if (!*(const char **)at)
+            *(const char **)at = json_string_value(value);
+        break;
+    case TEXTS:
+    case PATHS:
+        if (!((struct texts *)at)->n)
+            texts_read((struct texts *)at, value);
+        break;
+    case RATE:
+    case FACTOR:
+        if (*(double *)at == 0)
+            *(double *)at = json_number_value(value);
+        break;
+    case COUNT_OR_NONE:
+    case DURATION_OR_NONE:
+        if (!*(uint64_t *)at)
+            *(uint64_t *)at = (uint64_t)json_integer_value(value) + 1;
+        break;
+    default:
+        if (!*(uint64_t *)at)
+            *(uint64_t *)at = (uint64_t)json_integer_value(value);
+    }
+}
+
+enum seen_code crawl_settings_read(struct crawl_settings *s, const char *json,
+                                   void **keep, struct seen_error *why)
+{
+    json_t *root;
+    enum seen_code code = json_tree_read(&root, span_of(json), 0, NULL, why);
+
+    *keep = root;
+    if (code == SEEN_NOMEM)
+        return code;
+    if (!json_is_object(root))
+        return seen_fail(why, SEEN_CORRUPT, 0,
+                         "the settings of the crawl are damaged");
+    for (const struct option *o = crawl_options; o->name; o++) {
+        const json_t *value = json_object_get(root, o->name);
+
+        if (value && is_kept(o))
+            take_over(s, o, value);
+    }
+    return SEEN_OK;
+}
+
+void crawl_settings_forget(void *keep)
+{
+    json_decref(keep);
+}

@@ -1,0 +1,125 @@
+/*
+ * inside.h - what the parts of a team's worker share.
+ *
+ *     team.c          open, run, the committing thread, the lease
+ *     task.c      visits in memory, jobs, ends of visits
+ *     refill.c    hosts and pages from the shared frontier
+ *     commit.c    groups of pages to files, queue and frontier
+ *     folder.c    the files of a worker, and of those that died
+ *     cache.c     filters in Redis, which all workers share
+ *
+ * Threads: the committing one only, but for what engine.h has under its lock.
+ */
+#ifndef SEEN_CRAWL_TEAM_INSIDE_H
+#define SEEN_CRAWL_TEAM_INSIDE_H
+
+#include <stdatomic.h>
+
+#include <seen/filter.h>
+
+#include "../../frontier/shared.h"
+#include "../engine/group.h"
+#include "../job/job.h"
+#include "team.h"
+
+/* A visit. It is freed when it is over and no page in memory is of it. */
+struct crawl_task {
+    int64_t id;
+    struct crawl_job *job;
+    struct seen_filter *filter; /* of links whose rows are there; or NULL */
+    struct map queries;         /* pages per path with a query */
+    atomic_size_t pages;        /* in memory */
+    int64_t fetched;            /* by all workers, as far as is known */
+    uint64_t met;               /* clock_ms() */
+    bool runs;                  /* when somebody last looked */
+};
+
+struct crawl_team {
+    struct crawl_team_settings settings;
+    struct crawl_posts posts;
+    struct sql *db;
+    struct frontier_shared *frontier;
+    struct map tasks; /* by id */
+    char *folder, *name;
+    char *note; /* its path: folder.c */
+    int note_fd, note_lock;
+    bool undecided;  /* was the last commit done? Then none may follow */
+    uint64_t mended; /* clock_ms(): folders of others were looked at */
+    uint64_t renewed, looked, shared, warned; /* clock_ms() of the last time */
+    int64_t share;    /* hosts that this worker may have; -1: all */
+    int64_t workers;
+    bool idle;        /* no visit is left */
+    bool more;        /* jobs are left, as far as is known */
+    unsigned looks;   /* in a row that found none */
+    uint64_t waits;   /* clock_ms(): for jobs of others, since then; 0: not */
+    bool lost;        /* the lease has ended */
+    char *token;            /* of the frontier: cache.h */
+    uint64_t cache_until;   /* clock_ms(): Redis is not asked before */
+    unsigned cache_timeout; /* ms */
+    struct crawl_team_report report;
+};
+
+/* --- visits --- */
+
+/* The visit with this number, read from the frontier if it is not known. */
+enum seen_code crawl_task_find(struct crawl *c, int64_t id,
+                               struct crawl_task **out,
+                               struct seen_error *why);
+
+/* Take jobs, publish the ends of visits, forget visits that are over. *idle:
+   no visit goes on. */
+enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
+                                struct seen_error *why);
+void crawl_tasks_clear(struct crawl *c);
+
+/* --- hosts and pages --- */
+
+/* SEEN_ABSENT: the lease has ended. */
+enum seen_code crawl_team_refill(struct crawl *c, struct seen_error *why);
+
+/* Forget pages at hand whose visit does not run any more. */
+void crawl_team_drop_pages(struct crawl *c);
+
+/* --- commits --- */
+
+/* Commit a group of pages, and free them, also on failure. NULL: only what
+   hosts have to say. SEEN_ABSENT: the lease has ended. */
+enum seen_code crawl_team_commit(struct crawl *c, struct crawl_page *group,
+                                 struct seen_error *why);
+
+/* Publish, and go on trying while the lease lasts. SEEN_ABSENT: it has
+   ended. */
+enum seen_code crawl_team_publish(struct crawl *c,
+                                  const struct crawl_post *post, size_t n,
+                                  struct seen_error *why);
+
+/* Something is away, and may come back. */
+void crawl_team_warn(struct crawl *c, const struct seen_error *why);
+
+/* --- files --- */
+
+/* Nothing happens here without --into. */
+enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why);
+void crawl_team_folder_close(struct crawl_team *t);
+
+/* Append what is pending, and flush it, with a note of the commit that makes
+   it count. */
+enum seen_code crawl_team_folder_write(struct crawl *c,
+                                       struct seen_error *why);
+
+/* The commit was not done: cut the files back to these lengths. */
+void crawl_team_folder_undo(struct crawl *c,
+                            const uint64_t length[CRAWL_FILES]);
+/* The commit failed: undo it, unless it was done. */
+void crawl_team_folder_settle(struct crawl *c,
+                              const uint64_t length[CRAWL_FILES]);
+
+/* Cut off lines that do not count in the folders of workers that died. */
+void crawl_team_folder_mend(struct crawl *c);
+
+/* --- the lease --- */
+
+/* Renew it, if a third of it has passed. SEEN_ABSENT: it has ended. */
+enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why);
+
+#endif

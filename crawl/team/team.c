@@ -1,0 +1,313 @@
+/*
+ * team.c - a worker of many: open, run, and the thread that commits.
+ *
+ * The lease. A worker renews it when a third of it has passed, before anything
+ * else. The fetching thread begins no request, and ends all that are under way,
+ * when the lease has ended by this machine's clock, counted from before the
+ * renewal was sent. So nobody else asks a host while this worker does. A
+ * worker that was stopped for longer finds its lease gone: it forgets
+ * everything that it had, gets a new lease, and begins anew.
+ */
+#include "inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../lib/disk/clock.h"
+#include "../../lib/text/span.h"
+#include "cache.h"
+
+/* --- open --- */
+
+/* The lease counts from before it is asked for. */
+static enum seen_code join(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    int64_t now = crawl_now(c);
+    enum seen_code code = frontier_shared_join(t->frontier, why);
+
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = now + (int64_t)t->settings.lease;
+    pthread_mutex_unlock(&c->lock);
+    t->renewed = clock_ms();
+    t->lost = false;
+    return SEEN_OK;
+}
+
+/* Is a host that is this worker's by its row in memory? */
+static bool has_host(void *crawl, int64_t id)
+{
+    struct crawl *c = crawl;
+    bool has;
+
+    pthread_mutex_lock(&c->lock);
+    has = crawl_host_get(&c->hosts, id) != NULL;
+    pthread_mutex_unlock(&c->lock);
+    return has;
+}
+
+static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    const struct frontier_worker worker = { .name = t->name,
+                                            .lease = t->settings.lease,
+                                            .patience = t->settings.patience,
+                                            .has = has_host,
+                                            .owner = c };
+    enum seen_code code;
+
+    code = sql_connect(&t->db, t->settings.frontier, SQL_CREATE, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_create(t->db, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_open(&t->frontier, t->db, &worker, why);
+    if (code == SEEN_OK)
+        code = crawl_team_cache_open(c, why);
+    return code == SEEN_OK ? join(c, why) : code;
+}
+
+enum seen_code crawl_team_open(struct crawl **out,
+                               struct crawl_settings *settings,
+                               const struct crawl_team_settings *team,
+                               const struct crawl_posts *posts,
+                               const struct crawl_hooks *hooks,
+                               struct seen_error *why)
+{
+    struct crawl *c = calloc(1, sizeof *c);
+    struct crawl_team *t = calloc(1, sizeof *t);
+    enum seen_code code;
+    struct timespec now;
+
+    *out = NULL;
+    if (!c || !t) {
+        free(c);
+        free(t);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
+    }
+    c->settings = settings;
+    c->team = t;
+    t->settings = *team;
+    t->posts = *posts;
+    t->share = t->note_lock = t->note_fd = -1;
+    if (hooks)
+        c->hooks = *hooks;
+    crawl_engine_init(c);
+    clock_gettime(CLOCK_REALTIME, &now);
+    crawl_set_clock(c, (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000);
+    t->name = strdup(team->name);
+    code = t->name ? crawl_engine_open(c, why)
+                   : seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
+    if (code == SEEN_OK)
+        code = open_frontier(c, why);
+    if (code == SEEN_OK)
+        code = crawl_team_folder_open(c, why);
+    c->bodies.folder = t->folder ? t->folder : t->settings.temporary;
+    if (code == SEEN_OK)
+        *out = c;
+    else
+        crawl_team_close(c);
+    return code;
+}
+
+void crawl_team_close(struct crawl *c)
+{
+    struct crawl_team *t;
+
+    if (!c)
+        return;
+    t = c->team;
+    crawl_engine_clear(c);
+    crawl_tasks_clear(c);
+    crawl_team_folder_close(t);
+    frontier_shared_close(t->frontier);
+    sql_close(t->db);
+    crawl_team_cache_close(t);
+    free(t->name);
+    free(t);
+    free(c);
+}
+
+/* --- the lease --- */
+
+static void warn_of_clock(struct crawl *c)
+{
+    int64_t by = frontier_shared_was_set(c->team->frontier);
+    struct seen_error why;
+
+    if (!by)
+        return;
+    seen_fail(&why, SEEN_BUSY, 0,
+              "%.60s: its clock, or this machine's, was set by %.1f s; no "
+              "host is taken for %.0f s",
+              sql_name(c->team->db), (double)by / 1000,
+              c->team->settings.lease / 1000.0);
+    crawl_team_warn(c, &why);
+}
+
+enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
+{
+    struct crawl_team *t = c->team;
+    int64_t now = crawl_now(c);
+    enum seen_code code;
+
+    if (t->lost)
+        return seen_fail(why, SEEN_ABSENT, 0, "the lease has ended");
+    if (clock_ms() - t->renewed < t->settings.lease / 3)
+        return SEEN_OK;
+    code = frontier_shared_renew(t->frontier, why);
+    warn_of_clock(c);
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = now + (int64_t)t->settings.lease;
+    pthread_mutex_unlock(&c->lock);
+    t->renewed = clock_ms();
+    return SEEN_OK;
+}
+
+/* Are threads still at work on pages that this worker had? */
+static bool is_at_work(struct crawl *c)
+{
+    struct crawl_page *page;
+    bool at_work;
+
+    pthread_mutex_lock(&c->lock);
+    for (int prompt = 0; prompt < 2; prompt++)
+        while ((page = crawl_list_take(&c->names[prompt]))) {
+            c->looking--;
+            crawl_page_free(page);
+        }
+    while ((page = crawl_list_take(&c->done)))
+        crawl_page_free(page);
+    c->made = c->unread;
+    pthread_cond_broadcast(&c->to_work); /* readers may wait for a commit */
+    crawl_allow_forget(c);
+    at_work = c->active || c->working || c->looking || c->asking;
+    pthread_mutex_unlock(&c->lock);
+    return at_work;
+}
+
+/* The lease has ended: forget everything that this worker had. */
+static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
+{
+    const struct timespec pause = { .tv_nsec = 5000000 };
+    struct crawl_team *t = c->team;
+
+    t->report.lost_leases++;
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = 0; /* requests under way are cancelled */
+    atomic_store(&c->hurry, true);
+    pthread_mutex_unlock(&c->lock);
+    fetch_wakeup(c->web);
+    while (is_at_work(c))
+        nanosleep(&pause, NULL);
+    pthread_mutex_lock(&c->lock);
+    crawl_hosts_clear(&c->hosts);
+    c->abroad = c->made = c->unread = c->committing = 0;
+    pthread_mutex_unlock(&c->lock);
+    return join(c, why);
+}
+
+/* --- the thread --- */
+
+static bool is_over(struct crawl *c, bool idle, bool *closing)
+{
+    bool over;
+
+    pthread_mutex_lock(&c->lock);
+    c->committing = 0;
+    *closing = c->closing;
+    if (idle && c->team->settings.drain && !c->hosts.by_id.used)
+        c->ended = true;
+    over = c->quit || c->ended ||
+           (c->closing && !c->active && !c->working && !c->looking &&
+            !c->done.n);
+    pthread_mutex_unlock(&c->lock);
+    return over;
+}
+
+static enum seen_code turn(struct crawl *c, struct crawl_page *group,
+                           bool closing, bool *idle, struct seen_error *why)
+{
+    enum seen_code code = crawl_team_renew(c, why);
+
+    if (code != SEEN_OK) {
+        crawl_pages_free(group);
+        return code;
+    }
+    if (group || crawl_has_news(c))
+        code = crawl_team_commit(c, group, why);
+    if (code == SEEN_OK && !closing)
+        code = crawl_tasks_tend(c, idle, why);
+    if (code == SEEN_OK && !closing)
+        code = crawl_team_refill(c, why);
+    if (clock_ms() - c->team->mended >= c->team->settings.lease)
+        crawl_team_folder_mend(c);
+    return code == SEEN_OK && c->team->lost
+               ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken")
+               : code;
+}
+
+static void *team_thread(void *crawl)
+{
+    struct crawl *c = crawl;
+    bool over = false, idle = false, closing = false, first = true;
+    struct seen_error why;
+
+    while (!over) {
+        struct crawl_page *group =
+            first ? NULL
+                  : crawl_next_group(c, c->team->more ? 0 : CRAWL_GROUP_MS);
+        enum seen_code code = turn(c, group, closing, &idle, &why);
+
+        first = false;
+        if (code == SEEN_ABSENT)
+            code = begin_anew(c, &why);
+        if (code != SEEN_OK) {
+            crawl_fault(c, code, &why);
+            return NULL;
+        }
+        over = is_over(c, idle, &closing);
+        fetch_wakeup(c->web);
+    }
+    return NULL;
+}
+
+/* Requests that were cancelled have a due time, too. A commit of which nobody
+   knows whether it was done must stay the last one of its lease. */
+static enum seen_code leave(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (!c->team->undecided)
+        code = crawl_team_commit(c, NULL, why);
+
+    if (code == SEEN_OK)
+        code = frontier_shared_leave(c->team->frontier, why);
+    return code == SEEN_ABSENT ? SEEN_OK : code; /* the lease ended before */
+}
+
+enum seen_code crawl_team_run(struct crawl *c, struct seen_error *why)
+{
+    double began = clock_seconds();
+    enum seen_code code = crawl_engine_run(c, team_thread, why), left;
+    struct seen_error ignored;
+
+    /* After a fault, too: others need not wait for the end of the lease. */
+    left = leave(c, code == SEEN_OK ? why : &ignored);
+    if (code == SEEN_OK)
+        code = left;
+    crawl_team_folder_mend(c);
+    c->team->report.seconds += clock_seconds() - began;
+    return code;
+}
+
+void crawl_team_report(const struct crawl *c, struct crawl_team_report *r)
+{
+    *r = c->team->report;
+    r->pages = c->run_pages;
+}
