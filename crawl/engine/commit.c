@@ -1,227 +1,439 @@
 /*
- * commit.c - groups of pages into files, state and cache, in the order that
- * loses nothing.
+ * commit.c - groups of pages into files, queue, rows and filter, in the order
+ * that loses nothing; whatever the store is.
  *
- *     1  ask the cache about all links of the group
+ *     1  ask the filter about all links of the group, which spares rows
  *     2  append to the files, and flush them
- *     3  one transaction: pages done, new links as rows, lengths of the files
- *     4  add the new links to the cache, in memory
+ *     3  publish the page records, and wait until the queue has them
+ *     4  one transaction: pages done, new links as rows, hosts
+ *     5  add the new links to the filter, in memory or on a server
  *
- * Killed before 3, the files are cut back and the pages are fetched again.
- * Killed after 3, the journal replays what the cache lacks. So after any end
- * every page is stored once, and a link that was found is a row or in the
- * cache with a row behind it.
+ * Killed before 4, the files are cut back and the pages are fetched again; in a
+ * team, by any worker, and records are published with the same ids. Killed
+ * after 4, a folder's journal replays what its cache lacks, and a team asks the
+ * frontier about links that its filter lacks. So after any end every page is
+ * stored once, and a link that was found is a row, or in the filter with a row
+ * behind it.
  *
  * A link may be found on several pages of one group: a set of the keys of the
- * group stands for the cache until step 4.
+ * group stands for the filter until step 5.
  */
-#include "group.h"
+#include "store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <seen/kind.h>
-
 #include "../../lib/disk/clock.h"
+#include "../../lib/text/array.h"
+#include "../../lib/text/little.h"
 #include "../../lib/text/span.h"
+#include "../../warc/cdxj.h"
+#include "../page/log.h"
 #include "../page/scope.h"
+
+enum seen_code crawl_group_no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a commit");
+}
 
 /* --- a group --- */
 
-static size_t count_links(const struct crawl_page *group)
+static enum seen_code make_room(struct crawl_group *g, struct seen_error *why)
 {
-    size_t n = 0;
+    size_t pages = 1, links = 1;
 
-    for (; group; group = group->next)
-        n += group->links;
-    return n;
+    for (const struct crawl_page *p = g->pages; p; p = p->next) {
+        pages++;
+        links += p->links;
+    }
+    g->part = calloc(pages, sizeof *g->part);
+    g->found = malloc(links * sizeof *g->found);
+    g->key = malloc(links * sizeof *g->key);
+    return g->part && g->found && g->key ? SEEN_OK
+                                         : crawl_group_no_memory(why);
 }
 
-/* Step 1. */
-static enum seen_code ask(struct crawl *c, struct crawl_page *group,
-                          bool *seen, struct seen_error *why)
+static void clear(struct crawl_group *g)
+{
+    free(g->part);
+    free(g->found);
+    free(g->key);
+    free(g->asked);
+    free(g->host);
+    free(g->origin);
+    free(g->origin_of);
+    map_clear(&g->keys);
+}
+
+/* Links of a page that is to be tried again are found again, too. */
+static size_t links_of(const struct crawl_page *page)
+{
+    return page->robots ||
+                   (crawl_page_is_final(page) && page->outcome != CRAWL_CLOSED)
+               ? page->links
+               : 0;
+}
+
+/* --- step 1 --- */
+
+static enum seen_code ask_page(struct crawl *c, const struct crawl_page *page,
+                               bool *seen, struct seen_error *why)
 {
     enum { BATCH = 256 };
-    const bool reads = c->cache.filter &&
-                       seen_filter_can(c->cache.filter, SEEN_READS_TEXT);
+    const bool reads = c->store->reads_texts(c);
+    const size_t links = links_of(page);
     enum seen_code code = SEEN_OK;
+    struct seen_key key[BATCH];
 
-    for (; code == SEEN_OK && group; group = group->next) {
-        struct seen_key key[BATCH];
+    for (size_t at = 0, n; code == SEEN_OK && at < links; at += n) {
+        char *texts = NULL;
 
-        for (size_t at = 0, n; code == SEEN_OK && at < group->links; at += n) {
-            char *texts = NULL;
-
-            n = group->links - at < BATCH ? group->links - at : BATCH;
-            for (size_t i = 0; i < n; i++)
-                key[i] = group->link[at + i].key;
-            if (reads && !(texts = crawl_page_keys(key, group, at, n)))
-                code = crawl_group_no_memory(why);
-            if (code == SEEN_OK)
-                code = crawl_cache_ask(&c->cache, key, n, seen + at, why);
-            free(texts);
-        }
-        seen += group->links;
+        n = links - at < BATCH ? links - at : BATCH;
+        for (size_t i = 0; i < n; i++)
+            key[i] = page->link[at + i].key;
+        if (reads && !(texts = crawl_page_keys(key, page, at, n)))
+            code = crawl_group_no_memory(why);
+        if (code == SEEN_OK)
+            code = c->store->ask(c, page, key, n, seen + at, why);
+        free(texts);
     }
     return code;
 }
 
-/* Step 4. */
-static enum seen_code add(struct crawl_group *g, struct seen_error *why)
+static enum seen_code ask(struct crawl *c, const struct crawl_page *pages,
+                          bool *seen, struct seen_error *why)
 {
-    struct crawl_cache *cache = &g->c->cache;
+    enum seen_code code = SEEN_OK;
+    bool again = true;
 
-    if (cache->filter && g->n &&
-        seen_filter_can(cache->filter, SEEN_READS_TEXT))
-        return crawl_cache_replay(cache, why);
-    return crawl_cache_add(cache, g->key, g->n, g->last, why);
+    while (code == SEEN_OK && again) {
+        size_t at = 0;
+
+        for (const struct crawl_page *p = pages; code == SEEN_OK && p;
+             p = p->next) {
+            code = ask_page(c, p, seen + at, why);
+            at += links_of(p);
+        }
+        again = false;
+        if (code == SEEN_OK && c->store->confirm)
+            code = c->store->confirm(c, &again, why);
+    }
+    return code;
 }
 
-static enum seen_code write_counts(struct crawl_group *g,
-                                   struct seen_error *why)
+/* Is the link new to the group? Then it is part of it. */
+static enum seen_code note(struct crawl_group *g, struct crawl_page *page,
+                           const struct crawl_link *link, bool *fresh,
+                           struct seen_error *why)
+{
+    char *key = g->key[g->founds];
+
+    little_put_64(key, link->key.lo);
+    little_put_64(key + 8, link->key.hi);
+    little_put_64(key + 16, (uint64_t)page->shared->visit_id);
+    *fresh = !map_get(&g->keys, key, sizeof *g->key);
+    if (!*fresh)
+        return SEEN_OK;
+    /* The map points to the bytes, which do not move: room was made. */
+    if (!map_set(&g->keys, key, sizeof *g->key, key))
+        return crawl_group_no_memory(why);
+    g->found[g->founds++] = (struct crawl_found){ page, link, false, false };
+    return SEEN_OK;
+}
+
+/* A URL that was found: --urls-only. */
+static void list_url(struct crawl *c, struct seen_span url)
+{
+    struct buffer *urls = &c->output.pending[CRAWL_FILE_URLS];
+
+    if (!c->settings->urls_only)
+        return;
+    buffer_span(urls, url);
+    buffer_byte(urls, '\n');
+}
+
+static enum seen_code sift_page(struct crawl_group *g, struct crawl_page *page,
+                                const bool *seen, struct seen_error *why)
+{
+    const struct crawl_shared *shared = page->shared;
+    const size_t links = links_of(page);
+    enum seen_code code = SEEN_OK;
+    bool fresh;
+
+    if (page->flags & CRAWL_FLAG_START && !page->attempts)
+        list_url(g->c, span_of(page->url));
+    for (size_t i = 0; code == SEEN_OK && i < links; i++) {
+        const struct crawl_link *link = &page->link[i];
+        struct seen_span url = { page->texts.bytes + link->url,
+                                 link->url_len };
+
+        if (seen[i])
+            continue;
+        code = note(g, page, link, &fresh, why);
+        if (code != SEEN_OK || !fresh)
+            continue;
+        if (crawl_link_is_endless(shared->queries,
+                                  shared->settings->max_queries, url))
+            g->found[g->founds - 1].endless = true;
+        else if (!link->list)
+            list_url(g->c, url);
+    }
+    return code;
+}
+
+/* Which links are new? */
+static enum seen_code sift(struct crawl_group *g, struct seen_error *why)
+{
+    enum seen_code code;
+    size_t links = 0;
+    bool *seen;
+
+    for (const struct crawl_page *p = g->pages; p; p = p->next)
+        links += links_of(p);
+    seen = calloc(links + 1, sizeof *seen);
+    if (!seen)
+        return crawl_group_no_memory(why);
+    code = ask(g->c, g->pages, seen, why);
+    links = 0;
+    for (struct crawl_page *p = g->pages; code == SEEN_OK && p; p = p->next) {
+        struct crawl_part *part = &g->part[g->parts++];
+
+        part->page = p;
+        part->first = g->founds;
+        code = sift_page(g, p, seen + links, why);
+        part->end = g->founds;
+        links += links_of(p);
+    }
+    free(seen);
+    return code;
+}
+
+/* --- step 2 --- */
+
+bool crawl_page_is_final(const struct crawl_page *page)
+{
+    return page->outcome != CRAWL_AGAIN;
+}
+
+bool crawl_page_was_fetched(const struct crawl_page *page)
+{
+    return crawl_page_is_final(page) && page->outcome != CRAWL_ROBOTS &&
+           page->outcome != CRAWL_SKIPPED && page->outcome != CRAWL_CLOSED;
+}
+
+struct frontier_page crawl_page_again(const struct crawl_page *page)
+{
+    struct frontier_page row = { .id = page->id,
+                                 .host = page->host->id,
+                                 .priority = page->priority,
+                                 .attempts = page->attempts,
+                                 .flags = page->flags };
+
+    if (page->code == SEEN_OK && page->status >= 300 && page->status < 400) {
+        row.flags |= CRAWL_FLAG_AGAIN; /* a redirect to itself */
+    } else {
+        row.attempts++;
+        row.priority += INT64_C(1) << 40; /* after all others of the host */
+    }
+    return row;
+}
+
+static enum seen_code write_warc(struct crawl *c, struct crawl_page *page,
+                                 struct seen_error *why)
+{
+    struct crawl_output *o = &c->output;
+    const struct warc_exchange x = {
+        .url = page->url,
+        .when = (uint64_t)page->started,
+        .status = page->status,
+        .type = *page->mime ? page->mime : NULL,
+        .revisit = !page->revisit        ? WARC_NEW
+                   : page->status == 304 ? WARC_NOT_MODIFIED
+                                         : WARC_IDENTICAL,
+    };
+    enum seen_code code;
+    const char *file;
+    uint64_t offset;
+
+    code = crawl_output_warc(o, &page->packed.bytes, &file, &offset, why);
+    if (code != SEEN_OK)
+        return code;
+    /* Replayers take a 304 for the newest capture, and show nothing. Without
+       its line they show the earlier capture, which is what it means. */
+    if (x.revisit != WARC_NOT_MODIFIED || c->settings->index_304)
+        warc_cdxj(&o->pending[CRAWL_FILE_CDXJ], &x, &page->packed, file,
+                  offset);
+    snprintf(page->place, sizeof page->place, "%llu %.60s",
+             (unsigned long long)(offset + page->packed.response.at), file);
+    return SEEN_OK;
+}
+
+/* What the files get of a page, which was found on the page `via`, or "". */
+static enum seen_code write_page(struct crawl *c, struct crawl_page *page,
+                                 const char *via, struct seen_error *why)
+{
+    struct buffer *pending = c->output.pending;
+    enum seen_code code = SEEN_OK;
+
+    if (!crawl_page_is_final(page) && !page->robots)
+        return SEEN_OK;
+    if (page->packed.bytes.len)
+        code = write_warc(c, page, why);
+    if (code != SEEN_OK)
+        return code;
+    buffer_append(&pending[CRAWL_FILE_PAGES], &page->record);
+    crawl_log_line(&pending[CRAWL_FILE_LOG], page, via, crawl_now(c));
+    return SEEN_OK;
+}
+
+/* Pages that one page led to mostly come in a row. */
+static enum seen_code write_files(struct crawl_group *g,
+                                  struct seen_error *why)
 {
     struct crawl *c = g->c;
-    const struct {
-        const char *name;
-        int64_t n;
-    } more[] = {
-        { "links", (int64_t)c->cache.asked },
-        { "fresh", g->fresh },
-        { "recovered", g->recovered },
-        { "saved-bytes", g->saved },
-        { "discovered", (int64_t)c->cache.discovered },
-        { "audited", (int64_t)c->cache.audited },
-        { "mistaken", (int64_t)c->cache.mistaken },
-        { "unasked", g->unasked },
-        { "costly", g->costly },
-    };
     enum seen_code code = SEEN_OK;
+    char *via = NULL;
+    int64_t id = 0;
 
-    for (int i = 0; code == SEEN_OK && i < CRAWL_OUTCOMES; i++)
-        if (g->counts[i])
-            code = crawl_state_count(&c->state, crawl_outcome_names[i],
-                                     g->counts[i], why);
-    for (int i = 0; code == SEEN_OK && i < CRAWL_LEFT_LINKS; i++)
-        if (g->left[i])
-            code = crawl_state_count(&c->state, crawl_left_counters[i],
-                                     g->left[i], why);
-    for (size_t i = 0; code == SEEN_OK && i < sizeof more / sizeof *more; i++)
-        if (more[i].n)
-            code = crawl_state_count(&c->state, more[i].name, more[i].n, why);
-    c->cache.asked = c->cache.discovered = 0;
-    c->cache.audited = c->cache.mistaken = 0;
-    if (c->cache.filter) {
-        /* Of n new links (1 - rate) n came through, g->fresh. */
-        double rate = crawl_cache_rate(&c->cache);
+    if (c->no_files)
+        return SEEN_OK;
+    for (struct crawl_page *p = g->pages; code == SEEN_OK && p; p = p->next) {
+        bool known = c->store->via && p->via;
 
-        c->state.visit.expected += rate < 1
-                                       ? (double)g->fresh * rate / (1 - rate)
-                                       : 0;
+        if (known && p->via != id) {
+            free(via);
+            via = c->store->via(c, p->via);
+            id = p->via;
+        }
+        code = write_page(c, p, known && via ? via : "", why);
     }
-    return code;
+    free(via);
+    return code == SEEN_OK ? c->store->flush(c, why) : code;
 }
 
-/* Origins that failed or answered again. */
-static enum seen_code write_origins(struct crawl *c, struct crawl_host *host,
-                                    struct seen_error *why)
+/* --- hosts --- */
+
+static enum seen_code add_origin(struct crawl_group *g, struct crawl_origin *o,
+                                 const struct frontier_shared_origin *row,
+                                 struct seen_error *why)
 {
-    struct frontier *f = c->state.frontier;
+    void *more = array_grow(g->origin, &g->origin_room, g->origins + 1,
+                            sizeof *g->origin);
+
+    if (!more)
+        return crawl_group_no_memory(why);
+    g->origin = more;
+    more = array_grow(g->origin_of, &g->origin_of_room, g->origins + 1,
+                      sizeof *g->origin_of);
+    if (!more)
+        return crawl_group_no_memory(why);
+    g->origin_of = more;
+    g->origin_of[g->origins] = o;
+    g->origin[g->origins++] = *row;
+    return SEEN_OK;
+}
+
+/* Those of a host that failed or answered again. They stay until the commit is
+   done. */
+static enum seen_code add_origins(struct crawl_group *g,
+                                  struct crawl_host *host,
+                                  struct seen_error *why)
+{
+    struct frontier_shared_origin row = { .host = host->id };
     enum seen_code code = SEEN_OK;
     struct crawl_origin *o;
 
     for (size_t at = 0;
          code == SEEN_OK && (o = map_next(&host->origins, &at));) {
-        struct frontier_origin row = { .name = { o->name, o->len },
-                                       .failures = o->failures,
-                                       .closed = { "", 0 } };
-
         if (!o->changed)
             continue;
-        if (o->state == CRAWL_ROBOTS_CLOSED)
-            row.closed = span_of(o->reason ? o->reason : "no memory");
-        code = frontier_origin_keep(f, &row, why);
+        row.name = (struct seen_span){ o->name, o->len };
+        row.failures = o->failures;
+        row.closed = o->state == CRAWL_ROBOTS_CLOSED
+                         ? span_of(o->reason ? o->reason : "no memory")
+                         : (struct seen_span){ "", 0 };
+        code = add_origin(g, o, &row, why);
         o->changed = false;
     }
     host->changed_origins = false;
     return code;
 }
 
-static enum seen_code write_hosts(struct crawl_group *g,
-                                  const struct crawl_page *pages,
-                                  struct seen_error *why)
+static bool has_news(const struct crawl_host *host)
+{
+    return (host->stopped && !host->stop_written) || host->changed_origins;
+}
+
+static void add_host(struct crawl_group *g, struct crawl_host *host)
+{
+    g->asked[g->askeds] = (struct frontier_asked){
+        .host = host->id,
+        .due_in = host->due - g->now,
+        .delay = host->delay,
+        .requests = host->spent_requests,
+        .bytes = host->spent_bytes,
+        .fetched = host->spent_fetched,
+        .failures = host->failures,
+        .stopped = host->stop_written ? NULL : host->stopped,
+        .note = { "", 0 },
+    };
+    g->host[g->askeds++] = host;
+    host->spent_fetched = host->spent_requests = host->spent_bytes = 0;
+    host->spent = false;
+    host->stop_written |= host->stopped != NULL;
+}
+
+/* What happened at the hosts since the last commit. They may be asked again
+   meanwhile: only what is copied here is forgotten when it is committed. */
+static enum seen_code add_hosts(struct crawl_group *g, struct seen_error *why)
 {
     struct crawl *c = g->c;
     enum seen_code code = SEEN_OK;
     struct crawl_host *host;
 
     pthread_mutex_lock(&c->lock);
-    g->unasked = (int64_t)c->unasked;
-    c->unasked = 0;
-    for (; pages; pages = pages->next)
-        if (!pages->robots && crawl_page_was_fetched(pages)) {
-            pages->host->fetched++;
-            pages->host->spent_fetched++;
-            pages->host->spent = true;
+    g->now = crawl_now(c);
+    for (struct crawl_page *p = g->pages; p; p = p->next) {
+        p->host->spent = true;
+        if (!p->robots && crawl_page_was_fetched(p)) {
+            p->host->fetched++;
+            p->host->spent_fetched++;
         }
+    }
+    g->asked = calloc(c->hosts.by_id.used + 1, sizeof *g->asked);
+    g->host = calloc(c->hosts.by_id.used + 1, sizeof *g->host);
+    if (!g->asked || !g->host)
+        code = crawl_group_no_memory(why);
     for (size_t at = 0;
          code == SEEN_OK && (host = map_next(&c->hosts.by_id, &at));) {
-        const struct frontier_spent spent = { host->id,
-                                              host->due,
-                                              host->spent_fetched,
-                                              host->spent_requests,
-                                              host->spent_bytes,
-                                              host->failures };
-
-        if (host->stopped && !host->stop_written) {
-            code = frontier_stop_host(c->state.frontier, host->id,
-                                      host->stopped, why);
-            host->stop_written = true;
-        }
-        if (code == SEEN_OK && host->changed_origins)
-            code = write_origins(c, host, why);
-        if (!host->spent || code != SEEN_OK)
+        if (!host->spent && !has_news(host))
             continue;
-        code = frontier_spend(c->state.frontier, &spent, why);
-        host->spent_fetched = host->spent_requests = host->spent_bytes = 0;
-        host->spent = false;
+        if (host->changed_origins)
+            code = add_origins(g, host, why);
+        add_host(g, host);
     }
     pthread_mutex_unlock(&c->lock);
     return code;
 }
 
-static enum seen_code transact(struct crawl_group *g, struct crawl_page *pages,
-                               const bool *seen, struct seen_error *why)
+bool crawl_has_news(struct crawl *c)
 {
-    struct crawl *c = g->c;
-    enum seen_code code = SEEN_OK;
+    struct crawl_host *host;
+    bool news = false;
 
-    for (struct crawl_page *p = pages; code == SEEN_OK && p; p = p->next) {
-        if (p->robots) {
-            code = crawl_robots_put_off(c, p, why);
-            if (code == SEEN_OK)
-                code = crawl_robots_keep(c, p, why);
-            if (code == SEEN_OK)
-                code = crawl_group_leave_out(g, p, 0, why);
-            if (code == SEEN_OK)
-                code = crawl_group_insert_links(g, p, seen, 0, why);
-        } else
-            code = crawl_group_write_rows(g, p, seen, why);
-        seen += p->links;
-    }
-    if (code == SEEN_OK)
-        code = write_hosts(g, pages, why);
-    if (code == SEEN_OK)
-        code = write_counts(g, why);
-    if (code == SEEN_OK)
-        code = frontier_flush(c->state.frontier, why);
-    if (code == SEEN_OK)
-        code = crawl_state_note_clock(&c->state, crawl_now(c), why);
-    return code == SEEN_OK ? crawl_state_write(&c->state, why) : code;
+    pthread_mutex_lock(&c->lock);
+    for (size_t at = 0; !news && (host = map_next(&c->hosts.by_id, &at));)
+        news = has_news(host);
+    pthread_mutex_unlock(&c->lock);
+    return news;
 }
 
-/* Perhaps it was a 429 in disguise, which only the worker saw. */
-void crawl_page_put_off(struct crawl *c, const struct crawl_page *page)
+/* --- after a commit --- */
+
+/* Perhaps it was a 429 in disguise, which only the reader saw. */
+static void put_off(struct crawl *c, const struct crawl_page *page)
 {
     struct crawl_host *host = page->host;
     int64_t hold;
@@ -235,176 +447,105 @@ void crawl_page_put_off(struct crawl *c, const struct crawl_page *page)
         crawl_host_set_due(&c->hosts, host, host->due);
 }
 
-void crawl_page_charge_rows(struct crawl *c, const struct crawl_page *page)
+/* Its links became many rows: its host is charged for them, unless it was when
+   the page was read. */
+static void charge_rows(struct crawl *c, const struct crawl_page *page)
 {
     if (!page->charged)
         crawl_host_charge(
             c, page, crawl_delay_charge_rows(page->host->delay, page->fresh));
 }
 
-/* The group is committed: hosts may go on. */
-static enum seen_code release(struct crawl *c, struct crawl_page *pages,
-                              struct seen_error *why)
+static void release_page(struct crawl *c, const struct crawl_part *part)
 {
-    enum seen_code code = SEEN_OK;
-    struct crawl_page *page;
+    struct crawl_page *page = part->page;
+    struct crawl_host *host = page->host;
 
-    pthread_mutex_lock(&c->lock);
-    while ((page = pages)) {
-        struct crawl_host *host = page->host;
-
-        pages = page->next;
-        c->waiting -= !page->robots && crawl_page_is_final(page);
-        if (page->robots && code == SEEN_OK) {
-            code = crawl_robots_settle(c, page, why);
-        } else if (!page->robots) {
-            crawl_host_forget_out(host, page->id);
-            host->drained &= crawl_page_is_final(page);
-            if (crawl_page_was_fetched(page)) {
-                c->pages++;
-                c->run_pages++;
-            }
-            crawl_page_put_off(c, page);
-            crawl_page_charge_rows(c, page);
-        }
-        c->made -= page->made;
-        crawl_page_free(page);
+    crawl_host_forget_out(host, page->id);
+    if (part->refused)
+        return;
+    host->drained &= crawl_page_is_final(page);
+    if (crawl_page_was_fetched(page)) {
+        c->pages++;
+        c->run_pages++;
     }
-    pthread_mutex_unlock(&c->lock);
-    return code;
+    put_off(c, page);
+    charge_rows(c, page);
 }
 
-/* Hosts that got rows have more than they had. */
-static void wake_hosts(struct crawl_group *g)
+/* The group is committed: hosts may go on. */
+static enum seen_code release(struct crawl_group *g, struct seen_error *why)
 {
     struct crawl *c = g->c;
+    enum seen_code code = SEEN_OK;
 
     pthread_mutex_lock(&c->lock);
-    c->waiting += (uint64_t)g->fresh;
-    for (size_t i = 0; i < g->hosts; i++) {
-        struct crawl_host *host = crawl_host_get(&c->hosts, g->host[i]);
+    for (size_t i = 0; i < g->founds; i++)
+        g->found[i].page->fresh += g->found[i].fresh;
+    c->store->settle(g);
+    for (size_t i = 0; i < g->parts; i++) {
+        struct crawl_page *page = g->part[i].page;
 
-        if (host) {
-            host->drained = false;
-            host->changed = true;
-            host->found = frontier_found(c->state.frontier, host->id);
-        }
+        if (!page->robots)
+            release_page(c, &g->part[i]);
+        else if (code == SEEN_OK)
+            code = crawl_robots_settle(c, page, why);
+        c->made -= page->made;
     }
+    c->committing = 0;
     pthread_mutex_unlock(&c->lock);
-}
-
-static enum seen_code make_room(struct crawl_group *g, size_t n,
-                                struct seen_error *why)
-{
-    g->key = malloc((n + 1) * sizeof *g->key);
-    g->bytes = malloc((n + 1) * sizeof *g->bytes);
-    return g->key && g->bytes ? SEEN_OK : crawl_group_no_memory(why);
-}
-
-/* Step 2. Pages that one page led to mostly come in a row. */
-static enum seen_code write_files(struct crawl *c, struct crawl_page *pages,
-                                  struct seen_error *why)
-{
-    enum seen_code code = SEEN_OK;
-    char *via = NULL;
-    int64_t id = 0;
-
-    for (struct crawl_page *p = pages; code == SEEN_OK && p; p = p->next) {
-        if (p->via && p->via != id) {
-            free(via);
-            via = crawl_state_url(&c->state, p->via);
-            id = p->via;
-        }
-        code = crawl_group_write_files(c, p, p->via && via ? via : "", why);
-    }
-    free(via);
     return code;
 }
 
-enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *pages,
-                                  struct seen_error *why)
+/* Where a robots.txt was moved to. */
+static enum seen_code redirect(struct crawl_group *g, struct seen_error *why)
 {
-    struct crawl_group g = { .c = c, .last = c->cache.last };
-    size_t links = count_links(pages), sifted = 0;
-    bool again = true;
-    bool *seen = malloc(links + 1);
+    enum seen_code code = SEEN_OK;
+
+    for (struct crawl_page *p = g->pages; code == SEEN_OK && p; p = p->next)
+        if (p->robots)
+            code = crawl_robots_redirect(p, why);
+    return code;
+}
+
+static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
+{
+    const struct crawl_store *store = g->c->store;
+    enum seen_code code = make_room(g, why);
+
+    if (code == SEEN_OK && store->begin)
+        code = store->begin(g, why);
+    if (code == SEEN_OK)
+        code = sift(g, why);
+    if (code == SEEN_OK)
+        code = write_files(g, why);
+    if (code == SEEN_OK && store->publish)
+        code = store->publish(g, why);
+    if (code == SEEN_OK)
+        code = redirect(g, why);
+    if (code == SEEN_OK)
+        code = add_hosts(g, why);
+    if (code == SEEN_OK)
+        code = store->commit(g, why);
+    if (code != SEEN_OK) {
+        store->undo(g, code);
+        return code;
+    }
+    code = store->added(g, why);
+    return code == SEEN_OK ? release(g, why) : code;
+}
+
+enum seen_code crawl_commit(struct crawl *c, struct crawl_page *pages,
+                            struct seen_error *why)
+{
+    struct crawl_group g = { .c = c, .pages = pages };
     enum seen_code code;
 
-    code = seen ? make_room(&g, links, why) : crawl_group_no_memory(why);
-    if (code == SEEN_OK)
-        code = sql_begin(c->state.db, why);
-    while (code == SEEN_OK && again) {
-        code = ask(c, pages, seen, why);
-        if (code == SEEN_OK)
-            code = crawl_cache_confirm(&c->cache, &again, why);
-    }
-    for (struct crawl_page *p = pages; code == SEEN_OK && p; p = p->next) {
-        code = crawl_group_sift(&g, p, seen + sifted, why);
-        sifted += p->links;
-    }
-    if (code == SEEN_OK)
-        code = write_files(c, pages, why);
-    if (code == SEEN_OK)
-        code = crawl_output_flush(&c->output, &c->state.position, why);
-    if (code == SEEN_OK)
-        code = transact(&g, pages, seen, why);
-    if (code == SEEN_OK)
-        code = sql_commit(c->state.db, why);
-    else
-        sql_rollback(c->state.db);
-    if (code == SEEN_OK)
-        code = add(&g, why);
-    if (code == SEEN_OK) {
-        wake_hosts(&g);
-        code = release(c, pages, why);
-    } else {
-        crawl_pages_free(pages);
-    }
-    map_clear(&g.keys);
-    free(g.key);
-    free(g.bytes);
-    free(g.host);
-    free(seen);
-    return code;
-}
-
-/* --- start URLs --- */
-
-enum seen_code crawl_commit_start(struct crawl *c,
-                                  const struct frontier_page *page,
-                                  bool ask_first, struct seen_error *why)
-{
-    static char text[SEEN_KEY_TEXT];
-    struct frontier_page row = *page;
-    enum seen_code code = SEEN_OK;
-    struct crawl_host *host;
-    struct seen_key key;
-    bool seen = false;
-    int64_t last = 0;
-
-    crawl_key(&key, text, row.url);
-    if (ask_first) {
-        code = crawl_cache_ask(&c->cache, &key, 1, &seen, why);
-        c->cache.asked--; /* it counts links, which this is not */
-    }
-    /* Rows decide: a known page that is due is queued whatever the cache says,
-       unless it is a start URL, which was queued before. */
-    if (code == SEEN_OK && seen && row.flags & CRAWL_FLAG_REVISIT)
-        code = crawl_state_is_start(&c->state, row.url, &seen, why);
-    if (code != SEEN_OK || seen)
-        return code;
-    code = frontier_host_id(c->state.frontier, crawl_host_of(row.url),
-                            &row.host, why);
-    if (code == SEEN_OK)
-        code = frontier_add(c->state.frontier, &row, ask_first ? &last : NULL,
-                            why);
-    if (code == SEEN_OK && ask_first)
-        code = crawl_cache_add(&c->cache, &key, 1, last, why);
-    pthread_mutex_lock(&c->lock);
-    host = crawl_host_get(&c->hosts, row.host);
-    if (host)
-        host->drained = false;
-    pthread_mutex_unlock(&c->lock);
+    memcpy(g.length, c->output.length, sizeof g.length);
+    code = commit(&g, why);
+    c->store->clear(&g);
+    crawl_pages_free(pages);
+    clear(&g);
     return code;
 }
 
@@ -470,18 +611,6 @@ static bool is_over(struct crawl *c, bool idle, bool *closing)
     return over;
 }
 
-bool crawl_has_news(struct crawl *c)
-{
-    struct crawl_host *host;
-    bool news = false;
-
-    pthread_mutex_lock(&c->lock);
-    for (size_t at = 0; !news && (host = map_next(&c->hosts.by_id, &at));)
-        news = (host->stopped && !host->stop_written) || host->changed_origins;
-    pthread_mutex_unlock(&c->lock);
-    return news;
-}
-
 void *crawl_commit_thread(void *crawl)
 {
     struct crawl *c = crawl;
@@ -498,7 +627,7 @@ void *crawl_commit_thread(void *crawl)
 
         first = false;
         if (group || crawl_has_news(c))
-            code = crawl_commit_group(c, group, &why);
+            code = crawl_commit(c, group, &why);
         if (code == SEEN_OK && !closing)
             code = crawl_visit_continue(c, &why);
         if (code == SEEN_OK && !closing)
@@ -514,7 +643,7 @@ void *crawl_commit_thread(void *crawl)
         fetch_wakeup(c->web);
     }
     /* Requests that were cancelled have a due time, too. */
-    code = crawl_commit_group(c, NULL, &why);
+    code = crawl_commit(c, NULL, &why);
     if (code != SEEN_OK)
         crawl_fault(c, code, &why);
     return NULL;

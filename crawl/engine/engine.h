@@ -52,12 +52,15 @@ struct crawl_list {
     size_t n;
 };
 
+struct crawl_store;
 struct crawl_team;
 
 struct crawl {
     struct crawl_settings *settings;
     void *kept; /* what the texts of the settings point into */
     struct crawl_hooks hooks;
+    const struct crawl_store *store; /* where its rows live */
+    bool no_files;                   /* there is no folder for them */
 
     /* read-only while it runs */
     struct crawl_scope *scope;
@@ -227,10 +230,6 @@ typedef enum seen_code crawl_read_rules(struct crawl *c,
                                         struct seen_error *why);
 enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
                                 struct seen_error *why);
-
-/* Commit a group of pages, and free them, also on failure. */
-enum seen_code crawl_commit_group(struct crawl *c, struct crawl_page *group,
-                                  struct seen_error *why);
 
 /* Was a host stopped, or an origin closed, that the state does not know of? */
 bool crawl_has_news(struct crawl *c);

@@ -1,34 +1,64 @@
 /*
- * group.h - what one commit collects, and its parts.
+ * group.h - what one commit collects: pages, links that are new, and what
+ * happened at hosts.
  *
- *     commit.c          the order of the steps, and the thread
- *     commit_links.c    which links are new, and their rows
- *     commit_page.c     the files and rows of a page
- *     commit_robots.c   what a robots.txt means for its hosts
+ *     commit.c    the order of the steps, for any store
+ *     robots.c    what a robots.txt means for its hosts
+ *     store.h     what a store does with a group
  *
  * Threads: the committing one only.
  */
 #ifndef SEEN_CRAWL_GROUP_H
 #define SEEN_CRAWL_GROUP_H
 
+#include "../../frontier/shared.h"
 #include "engine.h"
+
+/* A link that neither the filter nor the group had. */
+struct crawl_found {
+    struct crawl_page *page;
+    const struct crawl_link *link;
+    bool endless; /* it becomes no row: --max-queries */
+    bool fresh;   /* it is a row now, and was none before */
+};
+
+/* A page of the group: found[first] to found[end - 1] were found on it. */
+struct crawl_part {
+    struct crawl_page *page;
+    size_t first, end;
+    bool refused; /* its rows were not written: the lease had ended */
+};
 
 struct crawl_group {
     struct crawl *c;
-    struct map keys; /* of new links, by their 16 bytes */
-    struct seen_key *key; /* added after the commit */
-    char (*bytes)[16];
-    size_t n, room, bytes_room;
-    int64_t last; /* number of the journal */
-    int64_t counts[CRAWL_OUTCOMES], left[CRAWL_LEFT_LINKS], fresh, recovered;
-    int64_t unasked; /* see engine.h */
-    int64_t costly;  /* pages */
-    int64_t saved; /* bytes, by conditional requests */
-    int64_t *host; /* that got rows; one after the other may be the same */
-    size_t hosts, host_room;
+    struct crawl_page *pages;
+    struct crawl_part *part;
+    size_t parts;
+    struct crawl_found *found;
+    size_t founds;
+    struct map keys; /* of the links that were found, with their visits */
+    char (*key)[24];
+
+    /* hosts with news, and their origins; times are relative to `now` */
+    int64_t now;
+    struct frontier_asked *asked;
+    struct crawl_host **host; /* of asked[i] */
+    size_t askeds;
+    struct frontier_shared_origin *origin;
+    struct crawl_origin **origin_of; /* origin[i] */
+    size_t origins, origin_room, origin_of_room;
+
+    uint64_t length[CRAWL_FILES]; /* of the files, before */
+    bool tried; /* nobody knows whether a commit that failed was done */
+    void *rows; /* of the store */
 };
 
 enum seen_code crawl_group_no_memory(struct seen_error *why);
+
+/* Commit a group of pages, and free them, also on failure. NULL: only what
+   hosts have to say. SEEN_ABSENT: the lease has ended. */
+enum seen_code crawl_commit(struct crawl *c, struct crawl_page *pages,
+                            struct seen_error *why);
 
 /* --- links --- */
 
@@ -44,22 +74,6 @@ bool crawl_link_is_endless(struct map *queries, uint64_t most,
                            struct seen_span url);
 void crawl_queries_clear(struct map *queries);
 
-/* Which links of a page are new, to the cache and to the group? Mark all
-   others as seen. */
-enum seen_code crawl_group_sift(struct crawl_group *g,
-                                const struct crawl_page *page, bool *seen,
-                                struct seen_error *why);
-
-/* Rows for the links that are not marked, found on the page `via`; and counts
-   of those that are not followed, with rows for what `seen crawl why` says. */
-enum seen_code crawl_group_insert_links(struct crawl_group *g,
-                                        struct crawl_page *page,
-                                        const bool *seen, int64_t via,
-                                        struct seen_error *why);
-enum seen_code crawl_group_leave_out(struct crawl_group *g,
-                                     const struct crawl_page *page,
-                                     int64_t via, struct seen_error *why);
-
 /* --- pages --- */
 
 /* The page is not to be tried again; and there was a request for it. */
@@ -68,25 +82,6 @@ bool crawl_page_was_fetched(const struct crawl_page *page);
 
 /* The row of a page that is to be tried again. */
 struct frontier_page crawl_page_again(const struct crawl_page *page);
-
-/* With the lock held: a page that asks for less puts its host off. */
-void crawl_page_put_off(struct crawl *c, const struct crawl_page *page);
-/* So does one whose links became many rows, unless they were charged when it
-   was read. */
-void crawl_page_charge_rows(struct crawl *c, const struct crawl_page *page);
-
-/* Step 2 of a commit, for one page: what the files get. It was found on the
-   page `via`, or "". */
-enum seen_code crawl_group_write_files(struct crawl *c,
-                                       struct crawl_page *page,
-                                       const char *via,
-                                       struct seen_error *why);
-
-/* Step 3, for one page. */
-enum seen_code crawl_group_write_rows(struct crawl_group *g,
-                                      struct crawl_page *page,
-                                      const bool *seen,
-                                      struct seen_error *why);
 
 /* --- robots.txt --- */
 
@@ -107,15 +102,8 @@ struct seen_span crawl_robots_text(const struct crawl_page *page);
 bool crawl_robots_is_abroad(const struct crawl_page *page,
                             struct seen_span *name);
 
-/* In the transaction: keep the answer; and, if it came from another host, that
-   host's due time. */
-enum seen_code crawl_robots_keep(struct crawl *c, struct crawl_page *page,
-                                 struct seen_error *why);
-enum seen_code crawl_robots_put_off(struct crawl *c,
-                                    const struct crawl_page *page,
-                                    struct seen_error *why);
-
-/* After it, with the lock held: the hosts that wait for it may go on. */
+/* After the commit, with the lock held: the hosts that wait for it may go
+   on. */
 enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
                                    struct seen_error *why);
 

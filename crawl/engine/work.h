@@ -30,6 +30,7 @@ struct crawl_shared {
     const char *folder;                    /* of the crawl */
     const char *visit;                     /* its name */
     int64_t visit_id;
+    struct map *queries; /* its pages per path with a query */
     bool no_warc; /* nothing is packed */
 };
 

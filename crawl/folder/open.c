@@ -5,6 +5,7 @@
  * A new folder, and --revisit, begin a visit (visit.c).
  */
 #include "../engine/group.h"
+#include "store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -476,6 +477,7 @@ static enum seen_code prepare(struct crawl *c, char **start,
         .folder = c->state.folder,
         .visit = c->state.visit.name,
         .visit_id = c->state.visit.id,
+        .queries = &c->queries,
     };
     c->bodies.folder = c->state.folder;
     return code;
@@ -558,6 +560,7 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
     if (hooks)
         c->hooks = *hooks;
     crawl_engine_init(c);
+    c->store = &crawl_folder_store;
     c->cache.warn = warn_of_cache;
     c->cache.whose = c;
     code = begin(c, start, why);

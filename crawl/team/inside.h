@@ -18,7 +18,7 @@
 #include <seen/filter.h>
 
 #include "../../frontier/shared.h"
-#include "../engine/group.h"
+#include "../engine/store.h"
 #include "../job/job.h"
 #include "team.h"
 
@@ -82,10 +82,7 @@ void crawl_team_drop_pages(struct crawl *c);
 
 /* --- commits --- */
 
-/* Commit a group of pages, and free them, also on failure. NULL: only what
-   hosts have to say. SEEN_ABSENT: the lease has ended. */
-enum seen_code crawl_team_commit(struct crawl *c, struct crawl_page *group,
-                                 struct seen_error *why);
+extern const struct crawl_store crawl_team_store;
 
 /* Publish, and go on trying while the lease lasts. SEEN_ABSENT: it has
    ended. */

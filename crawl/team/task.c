@@ -117,6 +117,7 @@ static enum seen_code load_task(struct crawl *c, int64_t id,
     if (code == SEEN_OK) {
         task->job->shared.no_warc = !c->team->folder;
         task->job->shared.visit_id = id;
+        task->job->shared.queries = &task->queries;
         if (!c->team->settings.no_filter && !c->team->settings.cache)
             code = make_filter(task, why);
     }

@@ -90,6 +90,7 @@ enum seen_code crawl_team_open(struct crawl **out,
     }
     c->settings = settings;
     c->team = t;
+    c->store = &crawl_team_store;
     t->settings = *team;
     t->posts = *posts;
     t->share = t->note_lock = t->note_fd = -1;
@@ -105,6 +106,7 @@ enum seen_code crawl_team_open(struct crawl **out,
         code = open_frontier(c, why);
     if (code == SEEN_OK)
         code = crawl_team_folder_open(c, why);
+    c->no_files = !t->folder;
     c->bodies.folder = t->folder ? t->folder : t->settings.temporary;
     if (code == SEEN_OK)
         *out = c;
@@ -240,7 +242,7 @@ static enum seen_code turn(struct crawl *c, struct crawl_page *group,
         return code;
     }
     if (group || crawl_has_news(c))
-        code = crawl_team_commit(c, group, why);
+        code = crawl_commit(c, group, why);
     if (code == SEEN_OK && !closing)
         code = crawl_tasks_tend(c, idle, why);
     if (code == SEEN_OK && !closing)
@@ -284,7 +286,7 @@ static enum seen_code leave(struct crawl *c, struct seen_error *why)
     enum seen_code code = SEEN_OK;
 
     if (!c->team->undecided)
-        code = crawl_team_commit(c, NULL, why);
+        code = crawl_commit(c, NULL, why);
 
     if (code == SEEN_OK)
         code = frontier_shared_leave(c->team->frontier, why);

@@ -1,72 +1,22 @@
 /*
- * commit_page.c - a page in the files, and in the state.
+ * rows.c - a page in the state of a folder: its row, those of its links, and
+ * what is known of links that were left out.
  *
  * A page that was fetched has a row (crawl_known) from its first visit on; one
  * that is to be tried again stays in the frontier, and so does one whose origin
  * was given up; one that robots.txt or --skip kept out is only logged.
  */
-#include "group.h"
+#include "rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
-#include "../../warc/cdxj.h"
 #include "../page/log.h"
-#include "../folder/revisit.h"
+#include "revisit.h"
 #include "../page/scope.h"
-
-bool crawl_page_is_final(const struct crawl_page *page)
-{
-    return page->outcome != CRAWL_AGAIN;
-}
-
-bool crawl_page_was_fetched(const struct crawl_page *page)
-{
-    return crawl_page_is_final(page) && page->outcome != CRAWL_ROBOTS &&
-           page->outcome != CRAWL_SKIPPED && page->outcome != CRAWL_CLOSED;
-}
-
-/* Step 2: what the files get. */
-enum seen_code crawl_group_write_files(struct crawl *c,
-                                       struct crawl_page *page,
-                                       const char *via, struct seen_error *why)
-{
-    struct crawl_output *o = &c->output;
-    enum seen_code code;
-    const char *file;
-    uint64_t offset;
-
-    if (!crawl_page_is_final(page) && !page->robots)
-        return SEEN_OK;
-    if (page->packed.bytes.len) {
-        const struct warc_exchange x = {
-            .url = page->url,
-            .when = (uint64_t)page->started,
-            .status = page->status,
-            .type = *page->mime ? page->mime : NULL,
-            .revisit = !page->revisit        ? WARC_NEW
-                       : page->status == 304 ? WARC_NOT_MODIFIED
-                                             : WARC_IDENTICAL,
-        };
-
-        code = crawl_output_warc(o, &page->packed.bytes, &file, &offset, why);
-        if (code != SEEN_OK)
-            return code;
-        /* Replayers take a 304 for the newest capture, and show nothing. Without
-           its line they show the earlier capture, which is what it means. */
-        if (x.revisit != WARC_NOT_MODIFIED || c->settings->index_304)
-            warc_cdxj(&o->pending[CRAWL_FILE_CDXJ], &x, &page->packed, file,
-                      offset);
-        snprintf(page->place, sizeof page->place, "%llu %.60s",
-                 (unsigned long long)(offset + page->packed.response.at),
-                 file);
-    }
-    buffer_append(&o->pending[CRAWL_FILE_PAGES], &page->record);
-    crawl_log_line(&o->pending[CRAWL_FILE_LOG], page, via, crawl_now(c));
-    return SEEN_OK;
-}
 
 /*
  * Did the visit before lose this page? It did not fetch it, and its filter had
@@ -74,11 +24,11 @@ enum seen_code crawl_group_write_files(struct crawl *c,
  * does not fetch every page in every visit: there, only a page that nobody
  * knows may have been lost.
  */
-static enum seen_code note_lost(struct crawl_group *g,
+static enum seen_code note_lost(struct crawl_rows *r,
                                 const struct crawl_page *page,
                                 struct seen_error *why)
 {
-    struct crawl *c = g->c;
+    struct crawl *c = r->g->c;
     const struct crawl_known *known = &page->known;
     enum seen_code code;
     bool reason;
@@ -91,7 +41,7 @@ static enum seen_code note_lost(struct crawl_group *g,
     code = crawl_state_was_unfetched(&c->state, &page->key, &reason, why);
     if (code != SEEN_OK || reason)
         return code;
-    g->recovered++;
+    r->recovered++;
     return crawl_state_recovered(&c->state, page->url, why);
 }
 
@@ -138,15 +88,15 @@ static int64_t find_interval(const struct crawl *c,
 }
 
 /* The row of a fetched page. */
-static enum seen_code keep(struct crawl_group *g, struct crawl_page *page,
+static enum seen_code keep(struct crawl_rows *r, struct crawl_page *page,
                            int64_t *id, struct seen_error *why)
 {
-    struct crawl *c = g->c;
+    struct crawl *c = r->g->c;
     static char empty[] = "";
     struct crawl_known row = page->known;
     bool content = page->outcome == CRAWL_STORED ||
                    page->outcome == CRAWL_UNCHANGED;
-    enum seen_code code = note_lost(g, page, why);
+    enum seen_code code = note_lost(r, page, why);
 
     if (code != SEEN_OK)
         return code;
@@ -165,7 +115,7 @@ static enum seen_code keep(struct crawl_group *g, struct crawl_page *page,
     row.status = crawl_log_status(page);
     if (content) {
         if (page->outcome == CRAWL_UNCHANGED && page->status == 304)
-            g->saved += row.size;
+            r->saved += row.size;
         if (page->outcome == CRAWL_STORED) {
             row.size = (int64_t)page->size;
             row.stored = page->started;
@@ -188,29 +138,12 @@ static enum seen_code keep(struct crawl_group *g, struct crawl_page *page,
     return code;
 }
 
-struct frontier_page crawl_page_again(const struct crawl_page *page)
-{
-    struct frontier_page row = { .id = page->id,
-                                 .host = page->host->id,
-                                 .priority = page->priority,
-                                 .attempts = page->attempts,
-                                 .flags = page->flags };
-
-    if (page->code == SEEN_OK && page->status >= 300 && page->status < 400) {
-        row.flags |= CRAWL_FLAG_AGAIN; /* a redirect to itself */
-    } else {
-        row.attempts++;
-        row.priority += INT64_C(1) << 40; /* after all others of the host */
-    }
-    return row;
-}
-
-static enum seen_code again(struct crawl_group *g, struct crawl_page *page,
+static enum seen_code again(struct crawl_rows *r, struct crawl_page *page,
                             struct seen_error *why)
 {
     const struct frontier_page row = crawl_page_again(page);
 
-    return frontier_defer(g->c->state.frontier, &row, why);
+    return frontier_defer(r->g->c->state.frontier, &row, why);
 }
 
 /* The index has what the page says now, or nothing if it is gone. */
@@ -232,11 +165,11 @@ static enum seen_code index_page(struct crawl *c, struct crawl_page *page,
 }
 
 /* No request was made: by a rule that may change, or a filter that may. */
-static enum seen_code note_unfetched(struct crawl_group *g,
+static enum seen_code note_unfetched(struct crawl_rows *r,
                                      const struct crawl_page *page,
                                      struct seen_error *why)
 {
-    struct crawl_state *s = &g->c->state;
+    struct crawl_state *s = &r->g->c->state;
     enum seen_code code = crawl_state_unfetched(s, &page->key, why);
 
     if (code == SEEN_OK && page->outcome == CRAWL_ROBOTS)
@@ -264,31 +197,152 @@ static enum seen_code park(struct crawl *c, const struct crawl_page *page,
                          why);
 }
 
-/* Step 3, for one page. */
-enum seen_code crawl_group_write_rows(struct crawl_group *g,
-                                      struct crawl_page *page,
-                                      const bool *seen, struct seen_error *why)
+/* --- links --- */
+
+static enum seen_code note_host(struct crawl_rows *r, int64_t host,
+                                struct seen_error *why)
 {
-    struct crawl *c = g->c;
+    int64_t *more;
+
+    if (r->hosts && r->host[r->hosts - 1] == host)
+        return SEEN_OK;
+    more = array_grow(r->host, &r->host_room, r->hosts + 1, sizeof *more);
+    if (!more)
+        return crawl_group_no_memory(why);
+    r->host = more;
+    more[r->hosts++] = host;
+    return SEEN_OK;
+}
+
+/* Insert a link that is new as a row. */
+static enum seen_code insert(struct crawl_rows *r, struct crawl_page *page,
+                             const struct crawl_link *link, int64_t via,
+                             struct seen_error *why)
+{
+    struct crawl *c = r->g->c;
+    char path[CRAWL_PATH];
+    struct frontier_page row = crawl_link_row(page, link, path);
+    enum seen_code code;
+
+    row.via = via;
+    code = frontier_host_id(c->state.frontier, crawl_host_of(row.url),
+                            &row.host, why);
+    if (code != SEEN_OK)
+        return code;
+    code = frontier_add(c->state.frontier, &row, &r->last, why);
+    r->fresh++;
+    return code == SEEN_OK ? note_host(r, row.host, why) : code;
+}
+
+/* It becomes no row, and is a trap that `seen crawl why` knows of. */
+static enum seen_code note_endless(struct crawl_rows *r,
+                                   const struct crawl_found *found,
+                                   struct seen_error *why)
+{
+    struct crawl_state *s = &r->g->c->state;
+    const struct crawl_link *link = found->link;
+    struct seen_span url = { found->page->texts.bytes + link->url,
+                             link->url_len };
+    enum seen_code code;
+    char reason[80];
+
+    snprintf(reason, sizeof reason,
+             "%llu pages differ in their query only; see --max-queries",
+             (unsigned long long)r->g->c->settings->max_queries);
+    r->left[CRAWL_LEFT_TRAP]++;
+    code = crawl_state_trap(s, url, span_of(reason), 1, why);
+    return code == SEEN_OK ? crawl_state_unfetched(s, &link->key, why) : code;
+}
+
+/* The traps that a worker noticed; it remembers some, and counts all. */
+static enum seen_code insert_traps(struct crawl_rows *r,
+                                   const struct crawl_page *page,
+                                   struct seen_error *why)
+{
+    struct seen_span rest = { page->traps.bytes, page->traps.len };
+    int64_t more = (int64_t)page->excluded[CRAWL_LEFT_TRAP] -
+                   (int64_t)page->trapped;
+    struct seen_span reason, url;
+    enum seen_code code = SEEN_OK;
+
+    while (code == SEEN_OK && span_cut(&rest, '\0', &reason) &&
+           span_cut(&rest, '\0', &url)) {
+        code = crawl_state_trap(&r->g->c->state, url, reason, 1 + more, why);
+        more = 0;
+    }
+    return code;
+}
+
+/* Counts of links that are not followed, and rows for what `seen crawl why`
+   says. */
+static enum seen_code leave_out(struct crawl_rows *r,
+                                const struct crawl_page *page, int64_t via,
+                                struct seen_error *why)
+{
+    enum seen_code code = insert_traps(r, page, why);
+
+    for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
+        r->left[i] += (int64_t)page->excluded[i];
+    for (size_t i = 0; code == SEEN_OK && i < page->lefts; i++)
+        code = crawl_left_keep(&r->g->c->state, page->left[i].key,
+                               page->left[i].reason, via, why);
+    return code;
+}
+
+/* Rows for the links that were found on the page `via`. */
+static enum seen_code insert_links(struct crawl_rows *r,
+                                   const struct crawl_part *part, int64_t via,
+                                   struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = part->first; code == SEEN_OK && i < part->end; i++) {
+        struct crawl_found *found = &r->g->found[i];
+
+        found->fresh = !found->endless;
+        code = found->endless ? note_endless(r, found, why)
+                              : insert(r, part->page, found->link, via, why);
+    }
+    return code;
+}
+
+static enum seen_code write_page(struct crawl_rows *r,
+                                 const struct crawl_part *part,
+                                 struct seen_error *why)
+{
+    struct crawl_page *page = part->page;
+    struct crawl *c = r->g->c;
     enum seen_code code = SEEN_OK;
     int64_t id = 0;
 
     if (page->outcome == CRAWL_CLOSED)
         return park(c, page, why);
-    g->counts[page->outcome]++;
-    g->costly += *page->costly != 0;
+    r->counts[page->outcome]++;
+    r->costly += *page->costly != 0;
     if (!crawl_page_is_final(page))
-        return again(g, page, why);
-    code = crawl_page_was_fetched(page) ? keep(g, page, &id, why)
-                                        : note_unfetched(g, page, why);
+        return again(r, page, why);
+    code = crawl_page_was_fetched(page) ? keep(r, page, &id, why)
+                                        : note_unfetched(r, page, why);
     if (code == SEEN_OK)
-        code = crawl_group_leave_out(g, page, id, why);
+        code = leave_out(r, page, id, why);
     if (code == SEEN_OK && id)
         code = index_page(c, page, id, why);
     if (code == SEEN_OK)
-        code = crawl_group_insert_links(g, page, seen, id, why);
+        code = insert_links(r, part, id, why);
     if (code == SEEN_OK)
         code = frontier_remove(c->state.frontier, page->host->id, page->id,
                                why);
     return code;
+}
+
+enum seen_code crawl_rows_write(struct crawl_rows *r,
+                                const struct crawl_part *part,
+                                struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (!part->page->robots)
+        return write_page(r, part, why);
+    code = leave_out(r, part->page, 0, why);
+    return code == SEEN_OK ? insert_links(r, part, 0, why) : code;
 }

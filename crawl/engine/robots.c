@@ -1,4 +1,4 @@
-/* commit_robots.c - what a robots.txt means, once it is committed. */
+/* robots.c - what a robots.txt means, once it is committed. */
 #include "group.h"
 
 #include <stdio.h>
@@ -135,43 +135,4 @@ struct seen_span crawl_robots_text(const struct crawl_page *page)
 bool crawl_robots_is_answer(const struct crawl_page *page)
 {
     return !page->onward && web_robots_status(page->status) != WEB_ROBOTS_DENY;
-}
-
-/* Another host answered a robots.txt: politeness needs to know. */
-enum seen_code crawl_robots_put_off(struct crawl *c,
-                                    const struct crawl_page *page,
-                                    struct seen_error *why)
-{
-    struct seen_span name;
-    struct crawl_host *other;
-    enum seen_code code;
-    int64_t id;
-
-    if (!crawl_robots_is_abroad(page, &name))
-        return SEEN_OK;
-    code = frontier_host_id(c->state.frontier, name, &id, why);
-    if (code == SEEN_OK)
-        code = frontier_put_off(c->state.frontier, id, page->due, why);
-    pthread_mutex_lock(&c->lock);
-    other = code == SEEN_OK ? crawl_host_get(&c->hosts, id) : NULL;
-    if (other && other->due < page->due) {
-        other->hold = page->due;
-        if (other->place)
-            crawl_host_set_due(&c->hosts, other, page->due);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return code;
-}
-
-enum seen_code crawl_robots_keep(struct crawl *c, struct crawl_page *page,
-                                 struct seen_error *why)
-{
-    enum { DAY = 86400000 };
-    struct seen_span origin = { page->robots->name, page->robots->len };
-    enum seen_code code = crawl_robots_redirect(page, why);
-
-    if (code != SEEN_OK || !crawl_robots_is_answer(page))
-        return code;
-    return crawl_state_keep_robots(&c->state, origin, crawl_now(c) + DAY,
-                                   page->status, crawl_robots_text(page), why);
 }

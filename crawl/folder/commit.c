@@ -1,0 +1,338 @@
+/*
+ * commit.c - the commits of a folder: the cache is asked before, and all rows
+ * are one transaction of its state, which knows how long the files are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <seen/kind.h>
+
+#include "../../lib/text/span.h"
+#include "../engine/store.h"
+#include "../page/scope.h"
+#include "rows.h"
+#include "store.h"
+
+static enum seen_code begin(struct crawl_group *g, struct seen_error *why)
+{
+    return sql_begin(g->c->state.db, why);
+}
+
+static bool reads_texts(const struct crawl *c)
+{
+    return c->cache.filter &&
+           seen_filter_can(c->cache.filter, SEEN_READS_TEXT);
+}
+
+static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
+                          const struct seen_key *key, size_t n, bool *seen,
+                          struct seen_error *why)
+{
+    (void)page;
+    return crawl_cache_ask(&c->cache, key, n, seen, why);
+}
+
+static enum seen_code confirm(struct crawl *c, bool *again,
+                              struct seen_error *why)
+{
+    return crawl_cache_confirm(&c->cache, again, why);
+}
+
+static char *via(struct crawl *c, int64_t id)
+{
+    return crawl_state_url(&c->state, id);
+}
+
+static enum seen_code flush(struct crawl *c, struct seen_error *why)
+{
+    return crawl_output_flush(&c->output, &c->state.position, why);
+}
+
+/* --- rows --- */
+
+static enum seen_code write_counts(struct crawl_rows *r,
+                                   struct seen_error *why)
+{
+    struct crawl *c = r->g->c;
+    const struct {
+        const char *name;
+        int64_t n;
+    } more[] = {
+        { "links", (int64_t)c->cache.asked },
+        { "fresh", r->fresh },
+        { "recovered", r->recovered },
+        { "saved-bytes", r->saved },
+        { "discovered", (int64_t)c->cache.discovered },
+        { "audited", (int64_t)c->cache.audited },
+        { "mistaken", (int64_t)c->cache.mistaken },
+        { "unasked", r->unasked },
+        { "costly", r->costly },
+    };
+    enum seen_code code = SEEN_OK;
+
+    for (int i = 0; code == SEEN_OK && i < CRAWL_OUTCOMES; i++)
+        if (r->counts[i])
+            code = crawl_state_count(&c->state, crawl_outcome_names[i],
+                                     r->counts[i], why);
+    for (int i = 0; code == SEEN_OK && i < CRAWL_LEFT_LINKS; i++)
+        if (r->left[i])
+            code = crawl_state_count(&c->state, crawl_left_counters[i],
+                                     r->left[i], why);
+    for (size_t i = 0; code == SEEN_OK && i < sizeof more / sizeof *more; i++)
+        if (more[i].n)
+            code = crawl_state_count(&c->state, more[i].name, more[i].n, why);
+    c->cache.asked = c->cache.discovered = 0;
+    c->cache.audited = c->cache.mistaken = 0;
+    if (c->cache.filter) {
+        /* Of n new links (1 - rate) n came through, r->fresh. */
+        double rate = crawl_cache_rate(&c->cache);
+
+        c->state.visit.expected += rate < 1
+                                       ? (double)r->fresh * rate / (1 - rate)
+                                       : 0;
+    }
+    return code;
+}
+
+
+static enum seen_code write_origins(struct crawl_group *g,
+                                    struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; code == SEEN_OK && i < g->origins; i++) {
+        const struct frontier_origin row = { .name = g->origin[i].name,
+                                             .failures = g->origin[i].failures,
+                                             .closed = g->origin[i].closed };
+
+        code = frontier_origin_keep(g->c->state.frontier, &row, why);
+    }
+    return code;
+}
+
+static enum seen_code write_hosts(struct crawl_group *g,
+                                  struct seen_error *why)
+{
+    struct frontier *f = g->c->state.frontier;
+    enum seen_code code = write_origins(g, why);
+
+    for (size_t i = 0; code == SEEN_OK && i < g->askeds; i++) {
+        const struct frontier_asked *row = &g->asked[i];
+        const struct frontier_spent spent = {
+            row->host,     g->now + row->due_in, row->fetched,
+            row->requests, row->bytes,           row->failures
+        };
+
+        if (row->stopped)
+            code = frontier_stop_host(f, row->host, row->stopped, why);
+        if (code == SEEN_OK)
+            code = frontier_spend(f, &spent, why);
+    }
+    return code;
+}
+
+/* Another host answered a robots.txt: politeness needs to know. */
+static enum seen_code put_off_guest(struct crawl *c,
+                                    const struct crawl_page *page,
+                                    struct seen_error *why)
+{
+    struct seen_span name;
+    struct crawl_host *other;
+    enum seen_code code;
+    int64_t id;
+
+    if (!crawl_robots_is_abroad(page, &name))
+        return SEEN_OK;
+    code = frontier_host_id(c->state.frontier, name, &id, why);
+    if (code == SEEN_OK)
+        code = frontier_put_off(c->state.frontier, id, page->due, why);
+    pthread_mutex_lock(&c->lock);
+    other = code == SEEN_OK ? crawl_host_get(&c->hosts, id) : NULL;
+    if (other && other->due < page->due) {
+        other->hold = page->due;
+        if (other->place)
+            crawl_host_set_due(&c->hosts, other, page->due);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return code;
+}
+
+static enum seen_code keep_robots(struct crawl *c, struct crawl_page *page,
+                                  struct seen_error *why)
+{
+    enum { DAY = 86400000 };
+    struct seen_span origin = { page->robots->name, page->robots->len };
+
+    if (!crawl_robots_is_answer(page))
+        return SEEN_OK;
+    return crawl_state_keep_robots(&c->state, origin, crawl_now(c) + DAY,
+                                   page->status, crawl_robots_text(page), why);
+}
+
+static enum seen_code write_rows(struct crawl_rows *r, struct seen_error *why)
+{
+    struct crawl *c = r->g->c;
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; code == SEEN_OK && i < r->g->parts; i++) {
+        struct crawl_page *page = r->g->part[i].page;
+
+        if (page->robots)
+            code = put_off_guest(c, page, why);
+        if (code == SEEN_OK && page->robots)
+            code = keep_robots(c, page, why);
+        if (code == SEEN_OK)
+            code = crawl_rows_write(r, &r->g->part[i], why);
+    }
+    return code;
+}
+
+/* Pages that an archive was not asked about. */
+static int64_t take_unasked(struct crawl *c)
+{
+    int64_t unasked;
+
+    pthread_mutex_lock(&c->lock);
+    unasked = (int64_t)c->unasked;
+    c->unasked = 0;
+    pthread_mutex_unlock(&c->lock);
+    return unasked;
+}
+
+static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
+{
+    struct crawl *c = g->c;
+    struct crawl_rows *r = calloc(1, sizeof *r);
+    enum seen_code code;
+
+    if (!r)
+        return crawl_group_no_memory(why);
+    g->rows = r;
+    r->g = g;
+    r->last = c->cache.last;
+    r->unasked = take_unasked(c);
+    code = write_rows(r, why);
+    if (code == SEEN_OK)
+        code = write_hosts(g, why);
+    if (code == SEEN_OK)
+        code = write_counts(r, why);
+    if (code == SEEN_OK)
+        code = frontier_flush(c->state.frontier, why);
+    if (code == SEEN_OK)
+        code = crawl_state_note_clock(&c->state, crawl_now(c), why);
+    if (code == SEEN_OK)
+        code = crawl_state_write(&c->state, why);
+    return code == SEEN_OK ? sql_commit(c->state.db, why) : code;
+}
+
+static void undo(struct crawl_group *g, enum seen_code code)
+{
+    (void)code;
+    sql_rollback(g->c->state.db);
+}
+
+/* --- after it --- */
+
+/* Links without end are seen from now on, too. */
+static enum seen_code added(struct crawl_group *g, struct seen_error *why)
+{
+    const struct crawl_rows *r = g->rows;
+    struct crawl_cache *cache = &g->c->cache;
+    struct seen_key *key;
+    enum seen_code code;
+
+    if (g->founds && reads_texts(g->c))
+        return crawl_cache_replay(cache, why);
+    key = malloc((g->founds + 1) * sizeof *key);
+    if (!key)
+        return crawl_group_no_memory(why);
+    for (size_t i = 0; i < g->founds; i++)
+        key[i] = g->found[i].link->key;
+    code = crawl_cache_add(cache, key, g->founds, r->last, why);
+    free(key);
+    return code;
+}
+
+/* Hosts that got rows have more than they had. */
+static void settle(struct crawl_group *g)
+{
+    const struct crawl_rows *r = g->rows;
+    struct crawl *c = g->c;
+
+    c->waiting += (uint64_t)r->fresh;
+    for (size_t i = 0; i < g->parts; i++)
+        c->waiting -= !g->part[i].page->robots &&
+                      crawl_page_is_final(g->part[i].page);
+    for (size_t i = 0; i < r->hosts; i++) {
+        struct crawl_host *host = crawl_host_get(&c->hosts, r->host[i]);
+
+        if (!host)
+            continue;
+        host->drained = false;
+        host->changed = true;
+        host->found = frontier_found(c->state.frontier, host->id);
+    }
+}
+
+static void clear(struct crawl_group *g)
+{
+    struct crawl_rows *r = g->rows;
+
+    if (r)
+        free(r->host);
+    free(r);
+}
+
+const struct crawl_store crawl_folder_store = {
+    .begin = begin,
+    .reads_texts = reads_texts,
+    .ask = ask,
+    .confirm = confirm,
+    .via = via,
+    .flush = flush,
+    .commit = commit,
+    .undo = undo,
+    .added = added,
+    .settle = settle,
+    .clear = clear,
+};
+
+/* --- start URLs --- */
+
+enum seen_code crawl_commit_start(struct crawl *c,
+                                  const struct frontier_page *page,
+                                  bool ask_first, struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT];
+    struct frontier_page row = *page;
+    enum seen_code code = SEEN_OK;
+    struct crawl_host *host;
+    struct seen_key key;
+    bool seen = false;
+    int64_t last = 0;
+
+    crawl_key(&key, text, row.url);
+    if (ask_first) {
+        code = crawl_cache_ask(&c->cache, &key, 1, &seen, why);
+        c->cache.asked--; /* it counts links, which this is not */
+    }
+    /* Rows decide: a known page that is due is queued whatever the cache says,
+       unless it is a start URL, which was queued before. */
+    if (code == SEEN_OK && seen && row.flags & CRAWL_FLAG_REVISIT)
+        code = crawl_state_is_start(&c->state, row.url, &seen, why);
+    if (code != SEEN_OK || seen)
+        return code;
+    code = frontier_host_id(c->state.frontier, crawl_host_of(row.url),
+                            &row.host, why);
+    if (code == SEEN_OK)
+        code = frontier_add(c->state.frontier, &row, ask_first ? &last : NULL,
+                            why);
+    if (code == SEEN_OK && ask_first)
+        code = crawl_cache_add(&c->cache, &key, 1, last, why);
+    pthread_mutex_lock(&c->lock);
+    host = crawl_host_get(&c->hosts, row.host);
+    if (host)
+        host->drained = false;
+    pthread_mutex_unlock(&c->lock);
+    return code;
+}
