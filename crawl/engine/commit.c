@@ -595,14 +595,14 @@ struct crawl_page *crawl_next_group(struct crawl *c, uint64_t ms)
     return group;
 }
 
-static bool is_over(struct crawl *c, bool idle, bool *closing)
+static bool is_over(struct crawl *c, enum crawl_next next, bool *closing)
 {
     bool over;
 
     pthread_mutex_lock(&c->lock);
     c->committing = 0;
     *closing = c->closing;
-    if (idle && c->settings->strategy != CRAWL_CONTINUOUS)
+    if (next == CRAWL_NOTHING_LEFT)
         c->ended = true;
     over = c->quit || c->ended ||
            (c->closing && !c->active && !c->working && !c->looking &&
@@ -611,40 +611,50 @@ static bool is_over(struct crawl *c, bool idle, bool *closing)
     return over;
 }
 
+static enum seen_code turn(struct crawl *c, struct crawl_page *group,
+                           bool closing, enum crawl_next *next,
+                           struct seen_error *why)
+{
+    const struct crawl_store *store = c->store;
+    enum seen_code code = store->renew ? store->renew(c, why) : SEEN_OK;
+
+    if (code != SEEN_OK) {
+        crawl_pages_free(group);
+        return code;
+    }
+    if (group || crawl_has_news(c))
+        code = crawl_commit(c, group, why);
+    if (code == SEEN_OK && !closing)
+        code = store->tend(c, why);
+    if (code == SEEN_OK && !closing)
+        code = crawl_refill(c, why);
+    return code == SEEN_OK ? store->rest(c, closing, next, why) : code;
+}
+
 void *crawl_commit_thread(void *crawl)
 {
     struct crawl *c = crawl;
+    enum crawl_next next = CRAWL_AT_ONCE;
+    bool over = false, closing = false, first = true;
     struct seen_error why;
-    enum seen_code code = SEEN_OK;
-    bool over = false, idle = false, closing = false, skipped = false;
-    bool first = true;
 
     while (!over) {
-        struct crawl_page *group = first
-                                       ? NULL
-                                       : crawl_next_group(
-                                             c, skipped ? 0 : CRAWL_GROUP_MS);
+        struct crawl_page *group = first ? NULL
+                                         : crawl_next_group(
+                                               c, next == CRAWL_AT_ONCE
+                                                      ? 0
+                                                      : CRAWL_GROUP_MS);
+        enum seen_code code = turn(c, group, closing, &next, &why);
 
         first = false;
-        if (group || crawl_has_news(c))
-            code = crawl_commit(c, group, &why);
-        if (code == SEEN_OK && !closing)
-            code = crawl_visit_continue(c, &why);
-        if (code == SEEN_OK && !closing)
-            code = crawl_refill(c, &idle, &why);
-        if (code == SEEN_OK)
-            code = crawl_cache_save(&c->cache, false, &why);
+        if (code == SEEN_ABSENT && c->store->begin_anew)
+            code = c->store->begin_anew(c, &why);
         if (code != SEEN_OK) {
             crawl_fault(c, code, &why);
             return NULL;
         }
-        over = is_over(c, idle, &closing);
-        skipped = idle && !over && crawl_visit_skip(c);
+        over = is_over(c, next, &closing);
         fetch_wakeup(c->web);
     }
-    /* Requests that were cancelled have a due time, too. */
-    code = crawl_commit(c, NULL, &why);
-    if (code != SEEN_OK)
-        crawl_fault(c, code, &why);
     return NULL;
 }

@@ -21,7 +21,7 @@
 
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/span.h"
-#include "engine.h"
+#include "store.h"
 #include "../page/scope.h"
 
 enum {
@@ -428,7 +428,9 @@ static bool go_abroad(struct crawl *c, struct crawl_host *host,
     if (span_equal(name, (struct seen_span){ host->name, host->len }))
         return true;
     other = crawl_host_named(&c->hosts, name);
-    if (!other && c->team) { /* it is to be borrowed: crawl/team/refill.c */
+    if (!other &&
+        c->store
+            ->shares_hosts) { /* it is to be borrowed: crawl/team/hosts.c */
         host->borrows = true;
         pthread_cond_signal(&c->to_commit);
         return false;
@@ -669,7 +671,7 @@ static size_t on_their_way(const struct crawl *c)
 /* A worker of a team asks nobody after its lease has ended: others may. */
 static bool has_lease(const struct crawl *c)
 {
-    return !c->team || crawl_now(c) < c->lease_end;
+    return crawl_now(c) < c->lease_end;
 }
 
 /*
@@ -800,8 +802,9 @@ static void say_wait(struct crawl *c, int64_t wait)
     time_t until;
     struct tm t;
 
-    if (!host || !host->ready || wait < LONG || c->team || c->closing ||
-        c->injected || on_their_way(c) || c->looking || *c->warning)
+    if (!host || !host->ready || wait < LONG || c->store->shares_hosts ||
+        c->closing || c->injected || on_their_way(c) || c->looking ||
+        *c->warning)
         return;
     reason = host->waits_for ? host->waits_for : "an earlier run asked it";
     if (host->said == reason && (host->said_due == host->due ||
@@ -872,7 +875,8 @@ static void look_up(struct crawl *c, struct crawl_page *page)
     if (found)
         freeaddrinfo(found);
     pthread_mutex_lock(&c->lock);
-    if (c->team && *address) /* it stays until the address is claimed */
+    if (c->store->shares_hosts &&
+        *address) /* it stays until the address is claimed */
         memcpy(page->host->claim, address, sizeof address);
     else
         page->host->lookup = false;
@@ -1147,17 +1151,4 @@ enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
     if (c->code != SEEN_OK && why)
         *why = c->why;
     return c->code;
-}
-
-enum seen_code crawl_run(struct crawl *c, struct seen_error *why)
-{
-    int64_t waiting, all;
-    enum seen_code code;
-
-    code = frontier_count(c->state.frontier, &waiting, &all, why);
-    if (code != SEEN_OK)
-        return code;
-    c->waiting = (uint64_t)waiting;
-    code = crawl_engine_run(c, crawl_commit_thread, why);
-    return code == SEEN_OK ? crawl_finish(c, why) : code;
 }

@@ -132,7 +132,7 @@ struct crawl {
                          since the last commit */
     char warning[CRAWL_SKIP_WARNING]; /* for the fetching thread to say */
 
-    int64_t lease_end; /* of a team's worker, by the crawl's clock */
+    int64_t lease_end; /* by the crawl's clock; INT64_MAX: of a folder */
 
     int64_t wary; /* the last run did not end well, and requests that it made
                      up to this time are not known; 0: it did */
@@ -163,16 +163,15 @@ enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
                                 struct seen_error *why);
 void crawl_engine_clear(struct crawl *c);
 
-/* The committing thread of a folder. */
+/* The committing thread. */
 void *crawl_commit_thread(void *crawl);
 
 /* Wait up to `ms` for pages that are done. NULL: there are none. */
 struct crawl_page *crawl_next_group(struct crawl *c, uint64_t ms);
 
-/* Give rows to hosts in memory, and bring hosts into memory. The lock is not
-   held. *idle: there is nothing to fetch, now or later. */
-enum seen_code crawl_refill(struct crawl *c, bool *idle,
-                            struct seen_error *why);
+/* Bring hosts into memory, and give them pages at hand. The lock is not held.
+   SEEN_ABSENT: the lease has ended. */
+enum seen_code crawl_refill(struct crawl *c, struct seen_error *why);
 
 /* Parts of it, with the lock held. A host that nothing in memory refers to, and
    whose row is up to date. */
@@ -233,9 +232,6 @@ enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
 
 /* Was a host stopped, or an origin closed, that the state does not know of? */
 bool crawl_has_news(struct crawl *c);
-
-/* After a run: what is to be written once more. */
-enum seen_code crawl_finish(struct crawl *c, struct seen_error *why);
 
 /* Queue a URL: if the cache has not seen it, or whether it has or not. */
 enum seen_code crawl_commit_start(struct crawl *c,

@@ -17,7 +17,39 @@
 
 #include "group.h"
 
+/* A row of a page that waits, and its visit. False: no more of them. */
+typedef bool crawl_take_row(void *owner, const struct frontier_page *row,
+                            int64_t visit);
+
+/* What the committing thread does after a turn. */
+enum crawl_next {
+    CRAWL_GO_ON,       /* wait for pages that are done */
+    CRAWL_AT_ONCE,     /* do not: there is more to do without them */
+    CRAWL_NOTHING_LEFT /* end */
+};
+
 struct crawl_store {
+    /* Other workers ask hosts, too: those of an address belong to one of them,
+       who claims it, and borrows a host that a robots.txt was moved to. */
+    bool shares_hosts;
+
+    /* --- a turn of the committing thread, without the lock --- */
+
+    /* May this process go on? SEEN_ABSENT, also of what follows: its lease has
+       ended. Then it forgets all that it had, and begins anew. */
+    enum seen_code (*renew)(struct crawl *c, struct seen_error *why);
+    enum seen_code (*begin_anew)(struct crawl *c, struct seen_error *why);
+
+    /* Visits begin and end, pages become due, jobs come: after a commit, and
+       before hosts and pages come into memory. */
+    enum seen_code (*tend)(struct crawl *c, struct seen_error *why);
+
+    /* And after that. */
+    enum seen_code (*rest)(struct crawl *c, bool closing,
+                           enum crawl_next *next, struct seen_error *why);
+
+    /* --- commits: commit.c --- */
+
     /* Before anything else of a commit. */
     enum seen_code (*begin)(struct crawl_group *g, struct seen_error *why);
 
@@ -54,6 +86,52 @@ struct crawl_store {
 
     /* In any case, at the end. */
     void (*clear)(struct crawl_group *g);
+
+    /* --- what comes into memory: refill.c. The lock is not held. --- */
+
+    /* Hosts come, and go. */
+    enum seen_code (*hosts)(struct crawl *c, struct seen_error *why);
+
+    /* Rows of pages of a host that wait, in order, at most `most`; also those
+       that are on their way. */
+    enum seen_code (*pages)(struct crawl *c, const struct crawl_host *host,
+                            unsigned most, crawl_take_row *take, void *owner,
+                            struct seen_error *why);
+    /* Give such a page what its visit asks for, page->shared, and what is known
+       of it; or not, then it waits on. */
+    enum seen_code (*prepare)(struct crawl *c, struct crawl_page *page,
+                              struct seen_error *why);
+
+    /* What is known of an origin, by its name. The spans live until the next
+       call. */
+    enum seen_code (*origin)(struct crawl *c,
+                             struct frontier_shared_origin *origin,
+                             struct seen_error *why);
+    /* Its robots.txt, with a body to be freed, unless that has more bytes than
+       `most`. */
+    enum seen_code (*robots)(struct crawl *c, struct seen_span origin,
+                             size_t most, struct crawl_kept_robots *kept,
+                             struct seen_error *why);
 };
+
+/* --- of the engine, for stores --- */
+
+/* Hosts that something is to be done for. */
+struct crawl_some {
+    struct crawl_host **host;
+    size_t n, room;
+};
+enum seen_code crawl_some_add(struct crawl_some *some, struct crawl_host *host,
+                              struct seen_error *why);
+
+/* All hosts for which is() is true, with the lock; then act() on each of them,
+   without it. */
+typedef bool crawl_is_host(struct crawl *c, struct crawl_host *host);
+typedef enum seen_code crawl_act_on_host(struct crawl *c,
+                                         struct crawl_host *host, void *owner,
+                                         struct seen_error *why);
+enum seen_code crawl_for_each_host(struct crawl *c, crawl_is_host *is,
+                                   crawl_act_on_host *act, void *owner,
+                                   struct seen_error *why);
 
 #endif

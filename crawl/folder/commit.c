@@ -283,7 +283,53 @@ static void clear(struct crawl_group *g)
     free(r);
 }
 
+/* --- a turn --- */
+
+/* Is there nothing to fetch, now or later? Counting reads all hosts. */
+static enum seen_code is_idle(struct crawl *c, bool *idle,
+                              struct seen_error *why)
+{
+    enum seen_code code;
+    int64_t waiting, all;
+
+    pthread_mutex_lock(&c->lock);
+    *idle = !c->active && !c->working && !c->looking && !c->done.n;
+    pthread_mutex_unlock(&c->lock);
+    if (!*idle)
+        return SEEN_OK;
+    code = frontier_count(c->state.frontier, &waiting, &all, why);
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    c->waiting = (uint64_t)waiting;
+    pthread_mutex_unlock(&c->lock);
+    *idle = !waiting;
+    return SEEN_OK;
+}
+
+static enum seen_code rest(struct crawl *c, bool closing,
+                           enum crawl_next *next, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    bool idle = false;
+
+    *next = CRAWL_GO_ON;
+    if (!closing)
+        code = is_idle(c, &idle, why);
+    if (code == SEEN_OK)
+        code = crawl_cache_save(&c->cache, false, why);
+    if (code != SEEN_OK || !idle)
+        return code;
+    if (c->settings->strategy != CRAWL_CONTINUOUS)
+        *next = CRAWL_NOTHING_LEFT;
+    else if (crawl_visit_skip(c))
+        *next = CRAWL_AT_ONCE;
+    return SEEN_OK;
+}
+
 const struct crawl_store crawl_folder_store = {
+    .tend = crawl_visit_continue,
+    .rest = rest,
     .begin = begin,
     .reads_texts = reads_texts,
     .ask = ask,
@@ -295,6 +341,11 @@ const struct crawl_store crawl_folder_store = {
     .added = added,
     .settle = settle,
     .clear = clear,
+    .hosts = crawl_folder_hosts,
+    .pages = crawl_folder_pages,
+    .prepare = crawl_folder_prepare,
+    .origin = crawl_folder_origin,
+    .robots = crawl_folder_robots,
 };
 
 /* --- start URLs --- */

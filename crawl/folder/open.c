@@ -508,6 +508,7 @@ void crawl_engine_init(struct crawl *c)
     pthread_condattr_destroy(&steady);
     for (int i = 0; i < CRAWL_FILES; i++)
         c->output.fd[i] = -1;
+    c->lease_end = INT64_MAX;
 }
 
 /* News of the server that has the cache; the fetching thread says it. */
@@ -621,7 +622,7 @@ void crawl_close(struct crawl *c)
 }
 
 /* The run is over: save the cache, and end the visit if nothing is left. */
-enum seen_code crawl_finish(struct crawl *c, struct seen_error *why)
+static enum seen_code finish(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code = crawl_cache_save(&c->cache, true, why);
     int64_t waiting, all;
@@ -640,4 +641,20 @@ enum seen_code crawl_finish(struct crawl *c, struct seen_error *why)
     }
     return code == SEEN_OK ? crawl_state_set(&c->state, "run", "ended", why)
                            : code;
+}
+
+enum seen_code crawl_run(struct crawl *c, struct seen_error *why)
+{
+    int64_t waiting, all;
+    enum seen_code code;
+
+    code = frontier_count(c->state.frontier, &waiting, &all, why);
+    if (code != SEEN_OK)
+        return code;
+    c->waiting = (uint64_t)waiting;
+    code = crawl_engine_run(c, crawl_commit_thread, why);
+    if (code ==
+        SEEN_OK) /* requests that were cancelled have a due time, too */
+        code = crawl_commit(c, NULL, why);
+    return code == SEEN_OK ? finish(c, why) : code;
 }

@@ -416,6 +416,11 @@ static void settle(struct crawl_group *g)
 }
 
 const struct crawl_store crawl_team_store = {
+    .shares_hosts = true,
+    .renew = crawl_team_renew,
+    .begin_anew = crawl_team_begin_anew,
+    .tend = crawl_tasks_tend,
+    .rest = crawl_team_rest,
     .reads_texts = reads_texts,
     .ask = ask,
     .flush = crawl_team_folder_write,
@@ -425,4 +430,9 @@ const struct crawl_store crawl_team_store = {
     .added = added,
     .settle = settle,
     .clear = clear,
+    .hosts = crawl_team_hosts,
+    .pages = crawl_team_pages,
+    .prepare = crawl_team_prepare,
+    .origin = crawl_team_origin,
+    .robots = crawl_team_robots,
 };

@@ -3,7 +3,7 @@
  *
  *     team.c          open, run, the committing thread, the lease
  *     task.c      visits in memory, jobs, ends of visits
- *     refill.c    hosts and pages from the shared frontier
+ *     hosts.c     hosts and pages from the shared frontier
  *     commit.c    groups of pages to files, queue and frontier
  *     folder.c    the files of a worker, and of those that died
  *     cache.c     filters in Redis, which all workers share
@@ -66,16 +66,25 @@ enum seen_code crawl_task_find(struct crawl *c, int64_t id,
                                struct crawl_task **out,
                                struct seen_error *why);
 
-/* Take jobs, publish the ends of visits, forget visits that are over. *idle:
-   no visit goes on. */
-enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
-                                struct seen_error *why);
+/* Take jobs, publish the ends of visits, forget visits that are over. */
+enum seen_code crawl_tasks_tend(struct crawl *c, struct seen_error *why);
 void crawl_tasks_clear(struct crawl *c);
 
 /* --- hosts and pages --- */
 
-/* SEEN_ABSENT: the lease has ended. */
-enum seen_code crawl_team_refill(struct crawl *c, struct seen_error *why);
+/* Functions of the store: see engine/store.h. */
+enum seen_code crawl_team_hosts(struct crawl *c, struct seen_error *why);
+enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
+                                unsigned most, crawl_take_row *take,
+                                void *owner, struct seen_error *why);
+enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
+                                  struct seen_error *why);
+enum seen_code crawl_team_origin(struct crawl *c,
+                                 struct frontier_shared_origin *origin,
+                                 struct seen_error *why);
+enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
+                                 size_t most, struct crawl_kept_robots *kept,
+                                 struct seen_error *why);
 
 /* Forget pages at hand whose visit does not run any more. */
 void crawl_team_drop_pages(struct crawl *c);
@@ -118,5 +127,11 @@ void crawl_team_folder_mend(struct crawl *c);
 
 /* Renew it, if a third of it has passed. SEEN_ABSENT: it has ended. */
 enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why);
+/* It has: forget everything that this worker had, and get another. */
+enum seen_code crawl_team_begin_anew(struct crawl *c, struct seen_error *why);
+
+/* After a turn: what next? */
+enum seen_code crawl_team_rest(struct crawl *c, bool closing,
+                               enum crawl_next *next, struct seen_error *why);
 
 #endif

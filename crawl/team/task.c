@@ -463,8 +463,7 @@ static enum seen_code look_for_jobs(struct crawl *c, bool *any,
 
 /* Visits that run are read all together, so they are not read after each few
    of thousands of jobs. */
-enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
-                                struct seen_error *why)
+enum seen_code crawl_tasks_tend(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
     bool due = !t->looked || clock_ms() - t->looked >= LOOK_EVERY;
@@ -472,7 +471,6 @@ enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
     enum seen_code code;
     size_t n = 0;
 
-    *idle = t->idle;
     if (!due && !t->more)
         return SEEN_OK;
     code = t->posts.jobs(t->posts.owner, c, &n, why);
@@ -484,7 +482,7 @@ enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
     }
     if (code == SEEN_OK && !due) {
         t->looks = 0;
-        t->idle = *idle = false;
+        t->idle = false;
         return SEEN_OK;
     }
     if (code == SEEN_OK)
@@ -497,7 +495,7 @@ enum seen_code crawl_tasks_tend(struct crawl *c, bool *idle,
        at the queue; and RabbitMQ does not say what other workers have: only
        what two looks agree on counts. */
     t->looks = code == SEEN_OK && !n && !any && !left ? t->looks + 1 : 0;
-    t->idle = *idle = t->looks > 1;
+    t->idle = t->looks > 1;
     t->looked = left ? 0 : clock_ms();
     forget_tasks(t, false);
     return code;

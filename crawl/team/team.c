@@ -194,7 +194,7 @@ static bool is_at_work(struct crawl *c)
 }
 
 /* The lease has ended: forget everything that this worker had. */
-static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
+enum seen_code crawl_team_begin_anew(struct crawl *c, struct seen_error *why)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };
     struct crawl_team *t = c->team;
@@ -214,69 +214,21 @@ static enum seen_code begin_anew(struct crawl *c, struct seen_error *why)
     return join(c, why);
 }
 
-/* --- the thread --- */
+/* --- a turn --- */
 
-static bool is_over(struct crawl *c, bool idle, bool *closing)
+enum seen_code crawl_team_rest(struct crawl *c, bool closing,
+                               enum crawl_next *next, struct seen_error *why)
 {
-    bool over;
+    struct crawl_team *t = c->team;
+    const bool drained = t->idle && t->settings.drain && !closing;
 
-    pthread_mutex_lock(&c->lock);
-    c->committing = 0;
-    *closing = c->closing;
-    if (idle && c->team->settings.drain && !c->hosts.by_id.used)
-        c->ended = true;
-    over = c->quit || c->ended ||
-           (c->closing && !c->active && !c->working && !c->looking &&
-            !c->done.n);
-    pthread_mutex_unlock(&c->lock);
-    return over;
-}
-
-static enum seen_code turn(struct crawl *c, struct crawl_page *group,
-                           bool closing, bool *idle, struct seen_error *why)
-{
-    enum seen_code code = crawl_team_renew(c, why);
-
-    if (code != SEEN_OK) {
-        crawl_pages_free(group);
-        return code;
-    }
-    if (group || crawl_has_news(c))
-        code = crawl_commit(c, group, why);
-    if (code == SEEN_OK && !closing)
-        code = crawl_tasks_tend(c, idle, why);
-    if (code == SEEN_OK && !closing)
-        code = crawl_team_refill(c, why);
-    if (clock_ms() - c->team->mended >= c->team->settings.lease)
+    *next = drained && !c->hosts.by_id.used ? CRAWL_NOTHING_LEFT
+            : t->more                       ? CRAWL_AT_ONCE
+                                            : CRAWL_GO_ON;
+    if (clock_ms() - t->mended >= t->settings.lease)
         crawl_team_folder_mend(c);
-    return code == SEEN_OK && c->team->lost
-               ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken")
-               : code;
-}
-
-static void *team_thread(void *crawl)
-{
-    struct crawl *c = crawl;
-    bool over = false, idle = false, closing = false, first = true;
-    struct seen_error why;
-
-    while (!over) {
-        struct crawl_page *group =
-            first ? NULL
-                  : crawl_next_group(c, c->team->more ? 0 : CRAWL_GROUP_MS);
-        enum seen_code code = turn(c, group, closing, &idle, &why);
-
-        first = false;
-        if (code == SEEN_ABSENT)
-            code = begin_anew(c, &why);
-        if (code != SEEN_OK) {
-            crawl_fault(c, code, &why);
-            return NULL;
-        }
-        over = is_over(c, idle, &closing);
-        fetch_wakeup(c->web);
-    }
-    return NULL;
+    return t->lost ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken")
+                   : SEEN_OK;
 }
 
 /* Requests that were cancelled have a due time, too. A commit of which nobody
@@ -296,7 +248,7 @@ static enum seen_code leave(struct crawl *c, struct seen_error *why)
 enum seen_code crawl_team_run(struct crawl *c, struct seen_error *why)
 {
     double began = clock_seconds();
-    enum seen_code code = crawl_engine_run(c, team_thread, why), left;
+    enum seen_code code = crawl_engine_run(c, crawl_commit_thread, why), left;
     struct seen_error ignored;
 
     /* After a fault, too: others need not wait for the end of the lease. */

@@ -1,5 +1,5 @@
 /*
- * refill.c - hosts and pages from the shared frontier.
+ * hosts.c - hosts and pages from the shared frontier.
  *
  * A worker takes hosts that are due, as many as are its share: all that have
  * pages, divided by the workers. A host with pages at hand stays with it, so
@@ -13,9 +13,6 @@
  *
  * A robots.txt may be moved to another host. That one is borrowed, so that two
  * workers never ask it at once.
- *
- * The frontier is asked without the lock: a server takes its time, and requests
- * go on meanwhile.
  */
 #include "inside.h"
 
@@ -23,14 +20,11 @@
 #include <string.h>
 
 #include "../../lib/disk/clock.h"
-#include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
 #include "../page/scope.h"
 
 enum {
     AHEAD = 3000,      /* ms: hosts that are due so soon are taken */
-    AT_HAND = 8,
-    AT_HAND_MOST = 512,
     FAR = 30000,       /* ms: a host that is not due for so long goes back */
     SOON = 1000,       /* ms: try again to borrow a host */
     SHARE_EVERY = 1000 /* ms between looks at how many work */
@@ -41,153 +35,58 @@ static enum seen_code no_memory(struct seen_error *why)
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
 }
 
-/* Hosts that something is to be done for. The map of hosts, and the rows that
-   are on their way, are changed by this thread only. */
-struct some {
-    struct crawl_host **host;
-    size_t n, room;
-};
-
-/* All hosts for which is() is true, with the lock. */
-static enum seen_code choose(struct crawl *c, struct some *some,
-                             bool (*is)(const struct crawl_host *host),
-                             struct seen_error *why)
-{
-    enum seen_code code = SEEN_OK;
-    struct crawl_host *host;
-
-    pthread_mutex_lock(&c->lock);
-    for (size_t at = 0;
-         code == SEEN_OK && (host = map_next(&c->hosts.by_id, &at));) {
-        struct crawl_host **more;
-
-        if (!is(host))
-            continue;
-        more = array_grow(some->host, &some->room, some->n + 1, sizeof *more);
-        if (more) {
-            some->host = more;
-            more[some->n++] = host;
-        } else {
-            code = no_memory(why);
-        }
-    }
-    pthread_mutex_unlock(&c->lock);
-    return code;
-}
-
 /* --- pages --- */
 
 struct taking {
-    struct crawl_host *host;
-    unsigned wanted;
-    struct crawl_list pages;
-    bool no_memory;
+    crawl_take_row *take;
+    void *owner;
 };
 
 static bool take_page(void *owner, const struct frontier_shared_page *row)
 {
-    struct taking *t = owner;
-    struct crawl_page *page;
+    const struct taking *t = owner;
 
-    if (crawl_host_is_out(t->host, row->page.id))
-        return true;
-    page = crawl_page_new(&row->page);
-    if (!page) {
-        t->no_memory = true;
-        return false;
-    }
-    page->host = t->host;
-    page->visit = row->visit;
-    crawl_list_add(&t->pages, page);
-    return t->pages.n < t->wanted;
+    return t->take(t->owner, &row->page, row->visit);
 }
 
-/* So may failures, or that it was given up, which another visit than those
-   that had begun by then does not care about. */
-static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
-                                      struct crawl_origin *o, int64_t visit,
-                                      struct seen_error *why)
+enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
+                                unsigned most, crawl_take_row *take,
+                                void *owner, struct seen_error *why)
 {
-    char name[CRAWL_ORIGINS_NAME];
-    struct frontier_shared_origin all = { .name = crawl_origins_name(host,
-                                                                     name) };
-    struct frontier_shared_origin row = { .name = { o->name, o->len } };
-    enum seen_code code = SEEN_OK;
-    char *reason = NULL;
-    bool done;
+    struct taking t = { take, owner };
 
-    if (!host->counted)
-        code = frontier_shared_origin(c->team->frontier, &all, why);
-    if (code == SEEN_OK)
-        code = frontier_shared_origin(c->team->frontier, &row, why);
-    if (code != SEEN_OK)
-        return code;
-    if (row.closed.len && !(reason = strndup(row.closed.text, row.closed.len)))
-        return no_memory(why);
-    pthread_mutex_lock(&c->lock);
-    done = crawl_origin_recall(host, o, row.failures,
-                               visit <= all.barred ? all.failures : 0, reason,
-                               row.barred);
-    pthread_mutex_unlock(&c->lock);
-    free(reason);
-    return done ? SEEN_OK : no_memory(why);
+    return frontier_shared_next(c->team->frontier, host->id, most, take_page,
+                                &t, why);
 }
 
-/* robots.txt may be known from another worker or visit. */
-static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
-                                    struct seen_error *why)
-{
-    struct seen_span name = crawl_origin_of(span_of(page->url));
-    struct frontier_robots robots;
-    struct crawl_origin *o;
-    enum seen_code code;
-
-    pthread_mutex_lock(&c->lock);
-    o = crawl_host_origin(page->host, name);
-    pthread_mutex_unlock(&c->lock);
-    if (!o)
-        return no_memory(why);
-    if (o->looked)
-        return SEEN_OK;
-    o->looked = true; /* of this thread only */
-    code = recall_failures(c, page->host, o, page->visit, why);
-    if (code != SEEN_OK)
-        return code;
-    code = frontier_shared_robots(c->team->frontier, name, &robots, why);
-    if (code != SEEN_OK)
-        return code == SEEN_ABSENT ? SEEN_OK : code;
-    pthread_mutex_lock(&c->lock);
-    if (o->state == CRAWL_ROBOTS_UNKNOWN)
-        code = crawl_origin_know(page->host, o, robots.status, robots.body,
-                                 crawl_now(c) + robots.until_in, why);
-    pthread_mutex_unlock(&c->lock);
-    return code;
-}
-
-/* A crawl_read_rules: they were in memory. Verdicts go on to count, since it is
-   the same text. */
-static enum seen_code read_rules(struct crawl *c, struct crawl_host *host,
-                                 struct crawl_origin *o,
+enum seen_code crawl_team_origin(struct crawl *c,
+                                 struct frontier_shared_origin *origin,
                                  struct seen_error *why)
 {
-    struct frontier_robots robots;
+    return frontier_shared_origin(c->team->frontier, origin, why);
+}
+
+enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
+                                 size_t most, struct crawl_kept_robots *kept,
+                                 struct seen_error *why)
+{
+    struct frontier_robots row;
     enum seen_code code;
 
-    code = frontier_shared_robots(c->team->frontier,
-                                  (struct seen_span){ o->name, o->len },
-                                  &robots, why);
-    if (code != SEEN_OK && code != SEEN_ABSENT)
-        return code;
-    pthread_mutex_lock(&c->lock);
-    if (code == SEEN_ABSENT) { /* its time is over */
-        o->state = CRAWL_ROBOTS_UNKNOWN;
-        code = SEEN_OK;
-    } else {
-        code = crawl_origin_know(host, o, robots.status, robots.body, o->until,
-                                 why);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return code;
+    (void)most;
+    *kept = (struct crawl_kept_robots){ .found = false };
+    code = frontier_shared_robots(c->team->frontier, origin, &row, why);
+    if (code != SEEN_OK)
+        return code == SEEN_ABSENT ? SEEN_OK : code;
+    *kept = (struct crawl_kept_robots){ .found = true,
+                                        .status = row.status,
+                                        .until = crawl_now(c) + row.until_in,
+                                        .body = malloc(row.body.len + 1),
+                                        .len = row.body.len };
+    if (!kept->body)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt");
+    memcpy(kept->body, row.body.text, row.body.len);
+    return SEEN_OK;
 }
 
 /* What is left of the visit's budget is shared by the workers, so that those
@@ -205,62 +104,14 @@ static bool may_spend(const struct crawl *c, const struct crawl_task *task)
     return (int64_t)atomic_load(&task->pages) < share;
 }
 
-/* A page that is not taken has no visit then. */
-static enum seen_code prepare(struct crawl *c, struct crawl_page *page,
-                              struct seen_error *why)
+enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
+                                  struct seen_error *why)
 {
     struct crawl_task *task;
     enum seen_code code = crawl_task_find(c, page->visit, &task, why);
 
-    if (code != SEEN_OK || !may_spend(c, task))
-        return code;
-    crawl_task_hold(task, page);
-    return recall_robots(c, page, why);
-}
-
-static bool is_hungry(const struct crawl_host *host)
-{
-    unsigned usual = crawl_host_at_hand(host->crawl, host, AT_HAND);
-
-    return !host->drained && !host->stopped &&
-           host->ready < usual / 2 + host->used;
-}
-
-static enum seen_code fill(struct crawl *c, struct crawl_host *host,
-                           struct seen_error *why)
-{
-    struct taking t = { .host = host };
-    struct crawl_page *page;
-    enum seen_code code;
-    unsigned most;
-
-    pthread_mutex_lock(&c->lock);
-    crawl_host_trim_origins(host);
-    t.wanted = crawl_host_at_hand(c, host, AT_HAND) + 2 * host->used;
-    if (t.wanted > AT_HAND_MOST)
-        t.wanted = AT_HAND_MOST;
-    most = (unsigned)host->outs + t.wanted;
-    host->used = 0;
-    pthread_mutex_unlock(&c->lock);
-    code = frontier_shared_next(c->team->frontier, host->id, most, take_page,
-                                &t, why);
-    if (code == SEEN_OK && t.no_memory)
-        code = no_memory(why);
-    for (page = t.pages.first; code == SEEN_OK && page; page = page->next)
-        code = prepare(c, page, why);
-    pthread_mutex_lock(&c->lock);
-    host->drained = t.pages.n < t.wanted;
-    while ((page = crawl_list_take(&t.pages))) {
-        if (code == SEEN_OK && page->task &&
-            !crawl_host_note_out(host, page->id))
-            code = no_memory(why);
-        if (code == SEEN_OK && page->task)
-            crawl_host_push(host, page, false);
-        else
-            crawl_page_free(page);
-    }
-    crawl_host_rouse(c, host);
-    pthread_mutex_unlock(&c->lock);
+    if (code == SEEN_OK && may_spend(c, task))
+        crawl_task_hold(task, page);
     return code;
 }
 
@@ -366,19 +217,21 @@ static enum seen_code bring_hosts(struct crawl *c, struct seen_error *why)
     return code == SEEN_OK && l.no_memory ? no_memory(why) : code;
 }
 
-static bool has_claim(const struct crawl_host *host)
+static bool has_claim(struct crawl *c, struct crawl_host *host)
 {
+    (void)c;
     return *host->claim;
 }
 
 /* The address of the host was looked up. Nobody else touches the host until it
    is claimed. */
 static enum seen_code claim(struct crawl *c, struct crawl_host *host,
-                            struct seen_error *why)
+                            void *owner, struct seen_error *why)
 {
     enum seen_code code;
     bool mine;
 
+    (void)owner;
     code = frontier_shared_address(c->team->frontier, host->id,
                                    span_of(host->claim), &mine, why);
     if (code != SEEN_OK)
@@ -396,14 +249,15 @@ static enum seen_code claim(struct crawl *c, struct crawl_host *host,
     return code;
 }
 
-static bool borrows(const struct crawl_host *host)
+static bool borrows(struct crawl *c, struct crawl_host *host)
 {
+    (void)c;
     return host->borrows;
 }
 
 /* The host that a robots.txt was moved to. */
 static enum seen_code borrow(struct crawl *c, struct crawl_host *host,
-                             struct seen_error *why)
+                             void *nothing, struct seen_error *why)
 {
     struct crawl_host *other = NULL;
     struct frontier_leased row;
@@ -411,6 +265,7 @@ static enum seen_code borrow(struct crawl *c, struct crawl_host *host,
     char *name = NULL;
     int64_t due;
 
+    (void)nothing;
     pthread_mutex_lock(&c->lock);
     host->borrows = false;
     if (host->first && host->first->robots) {
@@ -449,17 +304,14 @@ static bool is_over(const struct crawl_host *host, int64_t now)
 }
 
 /* A host that goes back is busy until it is gone: nobody may ask it. */
-static enum seen_code note_leaving(struct some *some, struct crawl *c,
+static enum seen_code note_leaving(struct crawl_some *some, struct crawl *c,
                                    struct crawl_host *host,
                                    struct seen_error *why)
 {
-    struct crawl_host **more = array_grow(some->host, &some->room, some->n + 1,
-                                          sizeof *more);
+    enum seen_code code = crawl_some_add(some, host, why);
 
-    if (!more)
-        return no_memory(why);
-    some->host = more;
-    more[some->n++] = host;
+    if (code != SEEN_OK)
+        return code;
     crawl_hosts_pop(&c->hosts, host);
     host->busy = true;
     return SEEN_OK;
@@ -471,7 +323,7 @@ static bool has_company(const struct crawl_host *host)
     return host->address && host->address->hosts > 1;
 }
 
-static enum seen_code choose_leaving(struct crawl *c, struct some *some,
+static enum seen_code choose_leaving(struct crawl *c, struct crawl_some *some,
                                      struct seen_error *why)
 {
     int64_t now = crawl_now(c), share = c->team->share;
@@ -496,7 +348,7 @@ static enum seen_code choose_leaving(struct crawl *c, struct some *some,
 
 static enum seen_code give_back(struct crawl *c, struct seen_error *why)
 {
-    struct some some = { .n = 0 };
+    struct crawl_some some = { .n = 0 };
     struct frontier_return *row = NULL;
     enum seen_code code = choose_leaving(c, &some, why);
     int64_t now = crawl_now(c);
@@ -521,37 +373,17 @@ static enum seen_code give_back(struct crawl *c, struct seen_error *why)
 
 /* --- all --- */
 
-static enum seen_code for_each(struct crawl *c,
-                               bool (*is)(const struct crawl_host *host),
-                               enum seen_code (*act)(struct crawl *c,
-                                                     struct crawl_host *host,
-                                                     struct seen_error *why),
-                               struct seen_error *why)
+enum seen_code crawl_team_hosts(struct crawl *c, struct seen_error *why)
 {
-    struct some some = { .n = 0 };
-    enum seen_code code = choose(c, &some, is, why);
+    enum seen_code code = find_share(c, why);
 
-    for (size_t i = 0; code == SEEN_OK && i < some.n; i++)
-        code = act(c, some.host[i], why);
-    free(some.host);
-    return code;
-}
-
-enum seen_code crawl_team_refill(struct crawl *c, struct seen_error *why)
-{
-    enum seen_code code = crawl_allow_read(c, read_rules, why);
-
-    if (code == SEEN_OK)
-        code = find_share(c, why);
     if (code == SEEN_OK)
         code = give_back(c, why);
     if (code == SEEN_OK)
         code = bring_hosts(c, why);
     if (code == SEEN_OK)
-        code = for_each(c, has_claim, claim, why);
+        code = crawl_for_each_host(c, has_claim, claim, NULL, why);
     if (code == SEEN_OK)
-        code = for_each(c, borrows, borrow, why);
-    if (code == SEEN_OK)
-        code = for_each(c, is_hungry, fill, why);
+        code = crawl_for_each_host(c, borrows, borrow, NULL, why);
     return code;
 }
