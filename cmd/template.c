@@ -393,7 +393,7 @@ const struct command cmd_template = {
         "seen template convert IN.xml -o OUT.json writes a template that is "
         "XML as JSON.\n"
         "\n"
-        "doc/crawling.md describes selectors and templates.\n",
+        "doc/web.md describes selectors and templates.\n",
     .exits = "select: 0 something was found, 1 nothing was found. try: 0 if "
              "every required field was found, else 1. check and convert: 0 if "
              "the template is right. 2 trouble, as a mistake in a selector or "

@@ -26,7 +26,7 @@
  *     }
  *
  * Any bytes are a robots.txt: lines that make no sense are skipped.
- * doc/crawling.md lists what is accepted beyond the RFC.
+ * doc/web.md lists what is accepted beyond the RFC.
  *
  * Threads: after web_robots_new() any number of threads may ask at once.
  */

@@ -9,7 +9,7 @@
  *
  * A selector is CSS level 3 (type, class, id, attributes, combinators, groups,
  * :not() and the structural pseudo-classes), with :contains("text"), ::text
- * and ::attr(name), or it is an expression of XPath 1.0. doc/crawling.md,
+ * and ::attr(name), or it is an expression of XPath 1.0. doc/web.md,
  * "Selectors", is the reference.
  *
  * CSS is matched in one walk, in time proportional to the page times the

@@ -3,7 +3,7 @@
  *
  * A template is a JSON text (or XML, which is converted): start URLs, allowed
  * domains, rules for the links to follow, and types of pages with the fields
- * to extract. doc/crawling.md, "Spider templates", is the reference,
+ * to extract. doc/web.md, "Spider templates", is the reference,
  * doc/template.schema.json the schema.
  *
  *     struct crawl_template *t;

@@ -171,10 +171,10 @@ def test_what_is_not_json_is_refused(tmp_path):
         assert "t.json: line %d: " % line in done.stderr, (text[:20], done.stderr)
 
 
-def test_templates_of_the_guide_are_right(tmp_path):
-    with open(os.path.join(DOC, "crawling.md"), encoding="utf-8") as file:
-        guide = file.read()
-    blocks = re.findall(r"^```(json|xml)\n(.*?)^```", guide, flags=re.M | re.S)
+def test_templates_of_the_reference_are_right(tmp_path):
+    with open(os.path.join(DOC, "web.md"), encoding="utf-8") as file:
+        reference = file.read()
+    blocks = re.findall(r"^```(json|xml)\n(.*?)^```", reference, flags=re.M | re.S)
     templates = [(kind, text) for kind, text in blocks
                  if '"start"' in text or "<template" in text]
     assert len(templates) >= 2
@@ -185,11 +185,11 @@ def test_templates_of_the_guide_are_right(tmp_path):
         assert done.returncode == 0, done.stderr
 
 
-def test_the_two_forms_of_the_guide_are_the_same_template(tmp_path):
-    with open(os.path.join(DOC, "crawling.md"), encoding="utf-8") as file:
-        guide = file.read()
-    xml = re.search(r"^```xml\n(<template.*?)^```", guide, flags=re.M | re.S)[1]
-    made = re.findall(r"^```json\n(.*?)^```", guide, flags=re.M | re.S)
+def test_the_two_forms_of_the_reference_are_the_same_template(tmp_path):
+    with open(os.path.join(DOC, "web.md"), encoding="utf-8") as file:
+        reference = file.read()
+    xml = re.search(r"^```xml\n(<template.*?)^```", reference, flags=re.M | re.S)[1]
+    made = re.findall(r"^```json\n(.*?)^```", reference, flags=re.M | re.S)
     (tmp_path / "t.xml").write_text(xml, encoding="utf-8")
     done = subprocess.run([SEEN, "template", "convert", str(tmp_path / "t.xml"), "-o",
                            str(tmp_path / "t.json")], check=False)
