@@ -1,4 +1,17 @@
-/* answer.c - answers, written as JSON and read back. */
+/*
+ * answer.c - answers, written as JSON and read back.
+ *
+ * Memory comes first. Answers, their changes and the parts of these are three
+ * arrays that grow; an answer says where its changes begin, not where they
+ * are, because an array that grows moves. Texts are copied into chunks, which
+ * do not move, so that views into them stay right.
+ *
+ * Reading is the inverse of writing, member by member, and must stay so: a
+ * state stores an answer as the line that was written, and repeats it from
+ * there (stored.c). A member that is not known is skipped, so that an older
+ * program can read the results of a newer one. An answer that is not right
+ * leaves the three arrays as they were.
+ */
 #include "answer.h"
 
 #include <stdlib.h>

@@ -1,4 +1,27 @@
-/* filters.c - add, journal, save, replay. */
+/*
+ * filters.c - add, journal, save, replay.
+ *
+ * The first part reads entries of the journal, because it is needed twice: to
+ * replay what files lack when a state is opened, and to add the words of a row
+ * later. An entry is
+ *
+ *     1 byte    the filter, and RUN
+ *     16 bytes  the key of a URL; or
+ *      8 bytes  a number, of which seen_key_number() makes the key; or
+ *     12 + 4n   with RUN: the shingles of a value of n words, as its base, n,
+ *               and a hash per word
+ *
+ * Then follow the thread that adds words, asking and adding, the journal's
+ * row, the files, and figures. A key goes into the row of the batch if it was
+ * new. Words that are added later are not asked about first, and a value with
+ * many new words goes in as a whole: a replay adds some keys twice, which
+ * changes nothing, since cells are only ever set.
+ *
+ * The row is also what the thread reads. `settled` says up to which byte the
+ * words of the row are in the filter, so that each of them is added once,
+ * by whoever comes first: the thread, or a question about words, which adds
+ * what is left before it is asked (settle_for()).
+ */
 #include "filters.h"
 
 #include <errno.h>

@@ -1,4 +1,22 @@
-/* prints.c - tables of slots, and groups in lists behind them. */
+/*
+ * prints.c - tables of slots, and the groups that they lead to.
+ *
+ * A table has numbers in its slots and nothing else: the key of a slot is read
+ * from the group or page that it leads to (key_of()), which saves eight bytes
+ * per slot. Three tables lead to groups, by the halves of a print and by the
+ * whole; one leads to pages, by URL.
+ *
+ * The file goes from tables to groups (each is in the lists of both its
+ * halves), to pages (each is in the list of its group), to the question, which
+ * only follows lists. A page that changes leaves its group,
+ * and an empty group stays where it is: to take it out of its lists would mean
+ * to search them. When half of the groups are empty, all others are listed
+ * anew, which costs the same per change however many there are.
+ *
+ * A walk along groups ends after CHANGE_PRINTS_LIST of them, and each group and
+ * slot that is looked at is counted in `cost.steps`: tests compare that number,
+ * not seconds.
+ */
 #include "prints.h"
 
 #include <stdlib.h>

@@ -1,4 +1,20 @@
-/* record.c - read a page record, and check all of it. */
+/*
+ * record.c - read a page record, and check all of it.
+ *
+ * A record is read in one pass over its bytes. First come the readers of the
+ * crawler's members, one function each, with the table of their names; then
+ * fields, which are all other members; then the record, which puts them
+ * together.
+ *
+ * All names are kept until the end, those of the crawler's members, too, with
+ * NOT_A_FIELD: sorted, names that are there twice are neighbours, and a record
+ * with a thousand fields costs no more than the sort. Texts are unescaped into
+ * one buffer. The room for the canonical URL is reserved in it from the
+ * beginning, because the buffer must not move once texts point into it.
+ *
+ * Times are read and written here, too, since an answer has the same form
+ * (answer.c).
+ */
 #include "record.h"
 
 #include <stdlib.h>

@@ -1,5 +1,16 @@
 /*
  * template_try.c - seen template try: what a crawl would make of a page.
+ *
+ * The page comes from a file, or from the web through the guarded client
+ * (fetch/). Then the same functions judge it as in a crawl:
+ * crawl_template_type(), crawl_template_extract() and crawl_template_follow().
+ * Only printing is of this file's own, as lines for people or as one object of
+ * JSON.
+ *
+ * A link is printed once, at the first place where it stands, with the verdict
+ * on it. All links of the page are asked about, also those that no rule
+ * selects, since "why is this not followed?" is the question that the command
+ * is there for.
  */
 #include "template.h"
 

@@ -1,6 +1,23 @@
 /*
  * shared_hosts.c - hosts of the shared frontier: their names, their locks, and
- * who has them.
+ * which worker has them.
+ *
+ * Names become numbers here, before a transaction needs them: a host that is
+ * new is inserted by a transaction of its own, sorted by name, and the numbers
+ * are remembered. Then rows can be locked in one order, by number, whoever
+ * locks them: workers that commit links to each other's hosts at the same time
+ * wait for each other and never in a circle.
+ *
+ * After names and locks follow the steps of a worker: take hosts that are due,
+ * take one host of a given name, count workers and hosts for its share, take
+ * an address, give hosts back. Each is a transaction that may be repeated, and
+ * those that change who has a host lock the worker's own row first
+ * (frontier_shared_hold()): if its lease has ended, nothing changes.
+ *
+ * Between them two things are repaired. If the answer to a commit was lost,
+ * hosts were taken that this worker does not know of
+ * (frontier_shared_free_unknown()). And a clock that was set leaves due times
+ * that cannot be (mend_times()).
  */
 #include "shared_inside.h"
 

@@ -1,4 +1,22 @@
-/* catalog.c - maps and lists with a limit. */
+/*
+ * catalog.c - what was found in a round, in maps and lists with a limit.
+ *
+ * In the order of a round: publishers and the sources that belong to them;
+ * filters, as lists announce them; names, which are claimed when all filters
+ * are known; lists that were read; patches of our version; and the queue of
+ * what is to be fetched.
+ *
+ * Everything here grows with what others announce, so that nothing is
+ * allocated before harvest_catalog_spend() has counted it. It counts what
+ * malloc() adds and what a map takes, too: 50,000 short announcements are
+ * mostly that. If there are several publishers, each gets at most half of what
+ * the others have left: one that announces without end leaves the other half.
+ *
+ * What is harvested should not depend on which list arrived first. So what a
+ * filter's own host announces wins over others; of others that contradict each
+ * other none counts; and harvest_catalog_sort() puts filters into the order of
+ * their publishers' numbers.
+ */
 #include "catalog.h"
 
 #include <stdio.h>

@@ -1,4 +1,27 @@
-/* download.c - the way of one filter from its server into the folder. */
+/*
+ * download.c - the way of one filter from its server into the folder.
+ *
+ * A download is a state and a request that is under way; the client calls
+ * on_begin(), on_body() and on_end(), and on_end() decides what comes next.
+ * The file is in the order from the last step to the first, since each step
+ * calls the one after it: the ends (refused, succeeded, begun anew), the
+ * limits of size and time, answers, patches, the file, requests, and the
+ * beginning.
+ *
+ *     drop()            remove what is not kept
+ *     finish()          all bytes are here: verify, install, report
+ *     on_begin()        is this what was asked for, and is there room for it?
+ *     on_body()         write it, and look after the room
+ *     patch_ended()     apply it; the next patch, or finish()
+ *     file_ended()      the rest, once more, or finish()
+ *     fetch_next()      the request that the state wants
+ *     download_start()  the state that a filter begins in
+ *
+ * Every download ends in download_free(), once: it gives the place in the queue
+ * back, and without that the round would wait for ever. Which version a part
+ * belongs to is on the disk (note_part()) before its first byte is, and a part
+ * without such a note is never continued.
+ */
 #include "download.h"
 
 #include <errno.h>

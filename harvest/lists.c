@@ -1,5 +1,20 @@
 /*
  * lists.c - lists to read, and the sites that are tried step by step.
+ *
+ * A list waits in the queue of its publisher until it is its turn;
+ * list_reader.c reads it, and calls back with what it names: another list, a
+ * filter, or a change list, which is put off. Here is what happens before and
+ * after that: the limits, the end of a list, the next step of a site, and the
+ * loop that runs until no list waits.
+ *
+ * A site is tried in five steps, and each is a list that need not exist
+ * (`probe`). The next step is taken when no list of the one before is left and
+ * none of them led to a filter. So a failure of a probe is only remembered,
+ * and reported as the site's if no step led anywhere.
+ *
+ * Lists are also taken out of the queue unread, when time is over, and fail
+ * then in the usual way: their sources were not read in full, so that none of
+ * their filters counts as withdrawn.
  */
 #include "lists.h"
 

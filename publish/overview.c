@@ -1,4 +1,16 @@
-/* overview.c - a registry as a page and as a list. */
+/*
+ * overview.c - a registry as a page and as a list.
+ *
+ * Places and filters are collected in any order and as often as they are
+ * found. Then they are sorted by host and by URL, and each is kept once. From
+ * there on everything is one walk over two sorted arrays: the places of a host,
+ * and beside them its filters, which begin where those of the host before
+ * ended. So both files depend on what was collected and not on the order, and
+ * an overview that says the same is not written again.
+ *
+ * Titles, names and notes are written by others. publish_shown() makes them
+ * printable when they are collected, and put() escapes them in the page.
+ */
 #include "overview.h"
 
 #include <stdio.h>

@@ -1,5 +1,15 @@
 /*
  * xpath_function.c - the functions of XPath 1.0, each paid by what it reads.
+ *
+ * Helpers come first, one or two per function that needs more than a line, and
+ * web_xpath_call() is at the end, with a case for each. Arguments are evaluated
+ * here and not before, because some functions take the context node instead of
+ * a missing one, and id() asks a node set for more than its text.
+ *
+ * What a function reads is paid for from the budget, and when that
+ * has ended, functions stop. The result is a view of the page where that is
+ * possible, such as a part of an attribute. It has bytes of its own where the
+ * text is new, or where the argument had such bytes: they end with it.
  */
 #include "xpath_inside.h"
 

@@ -1,4 +1,16 @@
-/* disk.c - bytes to and from files. */
+/*
+ * disk.c - bytes to and from files.
+ *
+ * From the bottom up: reading and writing at a place, holes, flushing, then
+ * replacing a file in one step, which uses all of these, and at last whole
+ * files, opening, folders and copies.
+ *
+ * What can fail either does all that was asked or says what failed: a read or
+ * write that was interrupted or fell short goes on, and a clean-up after a
+ * failure keeps its errno, because the message is about the failure and not
+ * about the unlink() that follows it. pwrite(), fdatasync() and fsync() are
+ * called through variables, so that a test can let them fail.
+ */
 #include "disk.h"
 
 #include <errno.h>

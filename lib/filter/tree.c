@@ -1,5 +1,22 @@
 /*
  * tree.c - from a plan to a filter: parts, cells, locks.
+ *
+ * A filter is a tree: kinds that combine have parts, which are filters, and
+ * leaves have cells. It is made in three steps, which stand here in this order.
+ * The store takes the first one per node of a file (filter_restore()), appends
+ * the parts itself, and brings the cells.
+ *
+ *     make_node()    check a plan, let its kind complete it; no parts yet
+ *     make_parts()   for each part the request of its kind, then make_node()
+ *     filter_fill()  cells for leaves that have none
+ *
+ * Then come locks, growing, and freeing. A plan may come from a file that
+ * somebody else wrote, so check_plan() bounds its numbers before anything is
+ * computed from them, and check_growth() bounds what a file's plan lets grow.
+ *
+ * `parts` is stored with release order, after the part is in its place: a
+ * thread that asks meanwhile sees the parts before it or that one, too, and
+ * never an empty place.
  */
 #include "tree.h"
 

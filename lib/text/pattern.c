@@ -1,4 +1,23 @@
-/* pattern.c - patterns, and searches with them. */
+/*
+ * pattern.c - patterns, and searches with them.
+ *
+ * What is done once per pattern comes first. Its size is counted before
+ * anything is allocated for it, because a text of twenty bytes can repeat a
+ * part millions of times. Then pattern_parse.c reads its parts,
+ * pattern_nodes.c links nodes, and pattern_machine.c prepares the tables that
+ * all texts share.
+ *
+ * What is done per text follows in the order of a search: where matches begin
+ * (one pass from the end of the text), where the match at such a place ends
+ * (one pass forward), and which part of it is the group (pattern_group.c).
+ * pattern_has() needs the first alone, and stops at the first start that it
+ * meets; for a pattern that can only begin with the text it needs the second.
+ *
+ * States that a text makes necessary are kept in a cache. A search takes one
+ * that is idle, or makes one, and gives it back at its end. So threads that
+ * use one pattern share what they learned without sharing a lock while they
+ * read: there are as many caches as threads were ever in it at a time.
+ */
 #include "pattern.h"
 
 #include <pthread.h>

@@ -1,4 +1,18 @@
-/* pattern_states.c - sets of nodes, behind each other. */
+/*
+ * pattern_states.c - make the states of a pattern, and find those that exist.
+ *
+ * The order is that of their making: a cache with its memory, marks on nodes,
+ * a state from a list of nodes, and the step from a state over a byte. Both
+ * automata end in state_of(), which sorts the list and returns the state that
+ * has the same nodes, if there is one. The last part reads a match backward
+ * and makes no states.
+ *
+ * Two things are easy to break. state_of() may empty a full cache, which frees
+ * the state that the step came from: pattern_step() compares `flushes` before
+ * it writes into that one. And `mark` is never cleared between sets: a mark is
+ * the number of the set that is being made, so that a set of three nodes does
+ * not cost as much as the pattern has nodes.
+ */
 #include "pattern_states.h"
 
 #include <stdlib.h>
