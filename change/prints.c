@@ -38,11 +38,13 @@ enum {
 struct print_group {
     uint64_t print;
     uint32_t host;
-    uint32_t page;               /* the first of its pages; 0: it is empty */
-    uint32_t next_host[HALVES];  /* of the first group of a host: the first of
-                                    the next */
-    uint32_t next_group[HALVES]; /* of the same host */
-    uint32_t next_equal;         /* with the same print */
+    uint32_t page; /* its first page; 0: the group is empty */
+
+    /* In the list of each half: the next group of the same host; and, in the
+       first group of a host, the first group of the next host. */
+    uint32_t next_group[HALVES];
+    uint32_t next_host[HALVES];
+    uint32_t next_equal; /* the next group with the same print */
 };
 
 struct print_page {
@@ -351,7 +353,7 @@ struct print_question {
     uint64_t print;
     uint32_t host;
     unsigned nearest;
-    uint32_t group; /* that is so near */
+    uint32_t group; /* the nearest one so far */
     bool cut;
 };
 

@@ -12,12 +12,12 @@ struct change_question {
     const struct change_record *r;
     struct change_answers *all;
     struct change_answer answer;
-    uint64_t url;              /* of the record's key */
-    uint64_t version, pending; /* keys */
+    uint64_t url;              /* 64 bits that stand for the URL */
+    uint64_t version, pending; /* keys of the filter of versions */
     char content[CHANGE_SUM];
-    bool known;  /* the URL */
+    bool known;  /* the URL was seen before */
     bool had;    /* the URL had this content before */
-    bool added;  /* the version is in its filter */
+    bool added;  /* the version was added to its filter */
     uint64_t id; /* hash of the record's id */
     struct seen_error *why;
 };
@@ -43,14 +43,14 @@ uint64_t change_version_of(uint64_t url, const struct change_page *page);
 enum seen_code change_stored_id(struct change_question *q);
 /* The answer that was given before, if there is one. */
 enum seen_code change_stored_repeat(struct change_question *q, bool *stored);
-/* Store the answer, which is the last of the list, with those that come of it:
-   at the end of a visit, for pages that are missing. */
+/* Store the answer, which is the last of the list. The end of a visit causes
+   further answers, one for each page that is missing: they are stored, too. */
 enum seen_code change_stored_add(struct change_question *q);
-/* Behind the answers of a batch: those that came of them. */
+/* Append the answers that were caused by the answers of a batch. */
 enum seen_code change_stored_caused(struct change_state *s,
                                     struct change_answers *all,
                                     struct seen_error *why);
-/* After a batch of n records: old answers have their time. */
+/* After a batch of n records: forget answers that are too old. */
 enum seen_code change_stored_forget(struct change_state *s, size_t n,
                                     struct seen_error *why);
 

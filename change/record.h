@@ -71,14 +71,14 @@ struct change_record {
     struct seen_span visit;    /* "" if there is none */
     uint64_t fetched;          /* ms since 1970; 0 if there is none */
     int status;                /* 200 if there is none */
-    uint64_t turn; /* of the URL in the visit; 0 if there is none */
+    uint64_t turn; /* which fetch of the URL in the visit; 0: not given */
     bool has_skeleton;
     uint64_t skeleton;
 
-    bool end;         /* of a visit: url and fields are empty */
-    uint64_t shard;   /* of an end: whose records, */
-    uint64_t records; /* and how many of them there were; */
-    uint64_t missed;  /* pages that it did not see: failed, or left */
+    bool end; /* it is the end of a visit: url and fields are empty. Then: */
+    uint64_t shard;   /* the shard that these numbers are about */
+    uint64_t records; /* how many records of the visit went to the shard */
+    uint64_t missed;  /* pages that the visit did not see: failed, or left */
 
     struct change_field *field; /* in the order of their names */
     size_t fields, fields_room;

@@ -310,7 +310,7 @@ static void answer_bad(void *to, struct seen_span line, const char *cause)
     m->in.stop = output_dead();
 }
 
-/* --- all of it --- */
+/* --- the whole list --- */
 
 static enum outcome ask(struct many *m, char **url)
 {

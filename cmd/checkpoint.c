@@ -227,7 +227,7 @@ static void restore_cause(struct seen_ingest *p, int i, const char *text)
     }
 }
 
-/* How keys were made so far, and whether those of an index agreed. */
+/* How keys were made so far, and whether the keys of an index agreed. */
 static bool restore_keys(struct seen_ingest *p, const struct seen_filter *f)
 {
     struct seen_agreement *a = &p->agreement;

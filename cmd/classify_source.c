@@ -40,16 +40,16 @@ struct batch {
     struct change_page *page; /* of each record */
     size_t n, most;
     struct buffer bytes;
-    size_t len; /* bytes of it that are lines of this batch */
+    size_t len; /* bytes of the buffer that are lines of this batch */
     const struct change_rules *rules;
     bool read_pages;
     bool failed; /* there was no memory */
-    bool last;   /* nothing comes behind it */
+    bool last;   /* no batch follows */
 };
 
 struct classify_source {
     struct batch batch[2];
-    unsigned now; /* the one that is classified */
+    unsigned now; /* the batch that is classified */
 
     /* files */
     const struct texts *inputs;
@@ -58,8 +58,8 @@ struct classify_source {
     const char *name;
     struct buffer bytes;
     pthread_t thread; /* parses the other batch */
-    bool runs, ahead; /* it runs; the other batch is there */
-    bool broken;      /* what is behind this batch cannot be read */
+    bool runs, ahead; /* the thread runs; the other batch is there */
+    bool broken;      /* what follows this batch cannot be read */
 
     /* a queue */
     struct queue *queue;

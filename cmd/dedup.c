@@ -156,7 +156,7 @@ static enum outcome begin(struct dedup *d)
     return code == SEEN_OK ? YES : trouble_with(d->path, &why);
 }
 
-/* Another begins it, too: wait until all parts of it are there. */
+/* Another process makes the filter, too: wait until all its parts are there. */
 static enum outcome of_another(struct dedup *d, const struct seen_error *why)
 {
     struct wait wait = d->wait;

@@ -129,7 +129,7 @@ const struct command cmd_version = {
 
 /* --- files that are cut short --- */
 
-static volatile sig_atomic_t lost; /* a part of a mapped file was */
+static volatile sig_atomic_t lost; /* a part of a mapped file is missing */
 
 /* What is done with that filter fails from now on, with a message of its
    own. */
@@ -147,7 +147,8 @@ static void on_bus(int signal, siginfo_t *it, void *unused)
         raise(signal);
 }
 
-/* If no message came of it, as where only a rate was read, here is one. */
+/* A fault for which the command had no message, such as one while a rate was
+   read, gets its message here. */
 static int run(const struct command *cmd, char **argv)
 {
     const struct sigaction act = { .sa_sigaction = on_bus,

@@ -72,8 +72,8 @@ struct messages_left {
     uint64_t n;
 };
 
-/* RabbitMQ does not say how many are taken. It delivers those of a consumer
-   that was killed again at once. */
+/* RabbitMQ does not say how many are taken. Messages of a consumer that
+   was killed are delivered again at once. */
 static bool count_left(void *owner, const struct queue_stats *stats)
 {
     struct messages_left *l = owner;

@@ -209,8 +209,8 @@ static void report(const struct publish_overview_counts *c, bool dry,
                                 : "registry.html and registry.txt written");
 }
 
-/* All that is known; without a part of it nothing is written, since others
-   would take what is missing for gone. */
+/* Collect all that is known. If a part cannot be read, nothing is written,
+   since readers of the list would take what is missing for gone. */
 static enum outcome collect(struct publish_overview *o, const char *folder,
                             char **lists, bool *bad)
 {

@@ -34,10 +34,10 @@ enum fetch_chunks_part {
     FETCH_CHUNKS_SIZE,    /* hexadecimal digits */
     FETCH_CHUNKS_LINE,    /* the rest of that line */
     FETCH_CHUNKS_BYTES,   /* the chunk itself */
-    FETCH_CHUNKS_CR,      /* the line end behind it */
+    FETCH_CHUNKS_CR,      /* the line end after the chunk */
     FETCH_CHUNKS_LF,
-    FETCH_CHUNKS_TRAILER, /* a line of it, from its first byte on */
-    FETCH_CHUNKS_INSIDE,  /* behind its first byte */
+    FETCH_CHUNKS_TRAILER, /* the first byte of a line of the trailer */
+    FETCH_CHUNKS_INSIDE,  /* the rest of such a line */
     FETCH_CHUNKS_LAST,    /* the LF of the empty line */
     FETCH_CHUNKS_DONE
 };

@@ -41,7 +41,7 @@ struct fetch_pending {
     struct fetch_exchange *exchange; /* since its first hop */
     const char *host; /* of its first hop */
     bool cancelled;
-    struct fetch_request asks; /* its texts are these: */
+    struct fetch_request asks; /* its texts are in `text` */
     char text[];
 };
 
@@ -52,7 +52,7 @@ struct fetch_shared {
     struct fetch_sockets sockets;
     struct fetch_exchange *idle; /* kept for the next requests */
     unsigned idle_count;
-    uint64_t look; /* when one may have become too slow; UINT64_MAX: never */
+    uint64_t look; /* when to look for slow ones; UINT64_MAX: never */
     bool bundled;  /* libcurl's file of CA certificates is there */
     struct fetch_options options; /* with defaults filled in; texts are ours */
     struct fetch_places allowed;
@@ -65,38 +65,38 @@ struct fetch_exchange {
     struct fetch_exchange *next; /* among those that are idle */
     CURL *easy;
     bool used;                   /* it has had an answer */
-    bool is_raw;                 /* what the easy handle is set to */
-    bool usual;                  /* the lines are those of any raw request */
+    bool is_raw;                 /* the easy handle is set for raw answers */
+    bool usual;                  /* `lines` suit any raw request */
     bool posts;                  /* the easy handle is set to POST */
     struct curl_slist *lines;    /* headers that we send */
 
     /* of this request */
     struct fetch_pending *request;
-    struct curl_slist bearer; /* before them, if this host gets one */
+    struct curl_slist bearer; /* sent before `lines`, if this host gets one */
     bool spent;   /* it has used credentials, or could not be prepared */
     bool strayed; /* it has left the origin that it began with */
     struct fetch_target target; /* of this hop */
     char **visited;           /* the URLs before it */
     unsigned hops;
-    unsigned timeout;  /* seconds, or 0, and */
-    uint64_t deadline; /* for all hops, or UINT64_MAX */
+    unsigned timeout;  /* seconds for all hops, or 0 */
+    uint64_t deadline; /* when these are over, or UINT64_MAX */
 
     /* of this hop */
-    bool added;        /* to the multi */
+    bool added;        /* it is in the multi handle */
     bool stale;        /* the connection was kept, and bytes waited in it */
     bool again;        /* this is the second attempt, on a new connection */
     int opened[FETCH_TRIES]; /* the last sockets */
     unsigned tries;
     bool ranged;       /* a part was asked for */
-    bool shortage;     /* there was no descriptor for it */
+    bool shortage;     /* there was no descriptor for a socket */
     bool wanted;       /* its body goes to the handler */
-    uint64_t until;    /* when an unwanted body is left; 0: there is none */
-    uint64_t received, out; /* bytes of body, and given to the handler */
+    uint64_t until;    /* when an unwanted body is given up; 0: there is none */
+    uint64_t received, out; /* bytes that came; bytes for the handler */
     uint64_t slow_since, slow_out; /* where the pace was last measured */
     struct fetch_head head;
     struct fetch_unpack unpack;
     struct fetch_raw raw;
-    char refused[FETCH_ADDRESS]; /* the address, if it was */
+    char refused[FETCH_ADDRESS]; /* the address, if it was refused; or "" */
     char words[CURL_ERROR_SIZE];
 
     /* how it ended */

@@ -484,7 +484,7 @@ static void end_all(struct fetch *web, CURLMcode fault)
     }
 }
 
-/* libcurl was called, and this came of it. */
+/* libcurl was called, and returned this. */
 static void handle(struct fetch *web, CURLMcode fault)
 {
     if (fault != CURLM_OK)

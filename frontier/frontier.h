@@ -138,7 +138,7 @@ struct frontier_origin {
     struct seen_span closed; /* why it was given up, or "" */
 };
 
-/* Fill what is known of it. The span lives until the next call. */
+/* Fill in what is known of an origin. The span lives until the next call. */
 enum seen_code frontier_origin_find(struct frontier *f,
                                     struct frontier_origin *origin,
                                     struct seen_error *why);

@@ -506,7 +506,7 @@ static enum seen_code move_times(struct sql *db, struct seen_error *why)
     return code;
 }
 
-/* Note this start of the machine, before any time of it: see sql_start_of(). */
+/* Note this start of the machine before its first time: see sql_start_of(). */
 static enum seen_code begin_epoch(void *owner, struct sql *db,
                                   struct seen_error *why)
 {

@@ -261,7 +261,7 @@ struct frontier_shared_origin {
                        it is closed, those up to it do not ask; out, in a
                        commit */
 };
-/* Fill what is known of it. The span lives until the next call. */
+/* Fill in what is known of an origin. The span lives until the next call. */
 enum seen_code frontier_shared_origin(struct frontier_shared *f,
                                       struct frontier_shared_origin *origin,
                                       struct seen_error *why);

@@ -664,7 +664,7 @@ static enum seen_code write_shards(struct commit *c, struct seen_error *why)
     return sql_do(st, why);
 }
 
-/* --- all of it --- */
+/* --- the whole commit --- */
 
 static enum seen_code write_group(void *owner, struct sql *db,
                                   struct seen_error *why)

@@ -107,7 +107,7 @@ struct frontier_shared {
     char *name;
     unsigned lease, patience;
     int64_t keep;       /* ms that ended visits are kept */
-    int64_t number;     /* of the lease, or 0 */
+    int64_t number;     /* the number of the lease, or 0 */
     int64_t commits;    /* groups that this lease has begun to commit */
     bool (*has)(void *memory, int64_t host);
     void *memory;
@@ -115,10 +115,10 @@ struct frontier_shared {
        these, since they were last compared. */
     bool compared;
     int64_t ahead_least, ahead_most;
-    int64_t was_set; /* by so many ms, not yet reported; or 0 */
+    int64_t was_set; /* ms by which a clock was set, to be reported; or 0 */
     /* By clock_boot_ms(): */
-    int64_t taking;     /* no host is taken before */
-    int64_t strange;    /* leases look renewed later than now since then; 0 */
+    int64_t taking;     /* no host is taken before this time */
+    int64_t strange;    /* since when leases seem renewed later than now; 0 */
     int64_t mended;     /* when times were last looked at */
     struct map hosts;   /* ids by names */
     struct buffer text; /* what the last call returned */
@@ -146,8 +146,8 @@ enum seen_code frontier_shared_hold(struct frontier_shared *f,
 /* Lock hosts, in the order of their ids, which are sorted and differ. */
 struct frontier_locked {
     int64_t id;
-    int64_t worker, barred; /* of its row */
-    int64_t queued;         /* pages that wait, more than before */
+    int64_t worker, barred; /* as the row has them */
+    int64_t queued;         /* by how many more pages wait than before */
     bool found;
 };
 enum seen_code frontier_shared_lock(struct frontier_shared *f,
@@ -192,8 +192,8 @@ struct frontier_insert {
     const struct frontier_link *link;
     int64_t visit, host;
     int state;
-    size_t i;   /* the caller's */
-    bool fresh; /* out */
+    size_t i;   /* for the caller's use */
+    bool fresh; /* set: no row had this key */
 };
 /* Sorts them by visit and key. */
 enum seen_code frontier_shared_insert(struct frontier_shared *f,

@@ -310,13 +310,13 @@ enum seen_code frontier_shared_records(struct frontier_shared *f,
 /* --- the end --- */
 
 /* One batch after the other, in the order of keys. A step that is repeated
-   goes on behind the batch that failed: passes begin anew until one finds no
+   goes on after the batch that failed: passes begin anew until one finds no
    page. */
 struct sweeping {
     struct frontier_shared *f;
     int64_t visit;
     unsigned char key[16]; /* the last one that was looked at */
-    size_t after;          /* bytes of it: 0 at the start */
+    size_t after;          /* bytes of that key: 0 at the start */
     int64_t id[SHARED_BATCH], at[SHARED_BATCH];
     int64_t changed[SHARED_BATCH];
     int state[SHARED_BATCH];

@@ -102,7 +102,7 @@ struct harvest_item {
     bool named : 1; /* it has its name */
     bool text : 1;  /* it may be a text that is converted: form.h */
     char lastmod[28];
-    char url[]; /* and, behind its zero, the name */
+    char url[]; /* the URL, a zero, and the name with its zero */
 };
 
 struct harvest_catalog {

@@ -51,7 +51,7 @@ enum {
 
 enum download_state {
     DOWNLOAD_PATCHES, /* fetching patches of our version */
-    DOWNLOAD_FILE,    /* fetching the file, or the rest of it */
+    DOWNLOAD_FILE,    /* fetching the file, or its rest */
     DOWNLOAD_ANEW     /* fetching it from its beginning, since a part or the
                          patches turned out to be wrong; for the last time */
 };
@@ -62,15 +62,16 @@ struct download {
     const char *name;
     enum download_state state;
     struct harvest_record record;
-    struct harvest_patch *patch; /* that is being fetched */
-    unsigned patches;            /* that were applied */
+    struct harvest_patch *patch; /* the one that is being fetched */
+    unsigned patches;            /* how many were applied */
     bool resumed;                /* an earlier part was continued */
     bool other;                  /* what comes is not a filter */
     struct fetch_retry retry;
     double began, until;
     int fd;            /* of the file that is being written */
-    uint64_t from, at; /* where this request began; bytes in the file */
-    uint64_t furthest; /* byte that was ever reached */
+    uint64_t from;     /* the byte that this request began at */
+    uint64_t at;       /* bytes that the file on the disk has now */
+    uint64_t furthest; /* the most that it had in any attempt */
     uint64_t total;    /* bytes that the server has, or UINT64_MAX */
     uint64_t look;     /* check the disk's room at this byte */
     uint64_t received;

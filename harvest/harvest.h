@@ -44,7 +44,7 @@ enum harvest_result {
     HARVEST_WITHDRAWN, /* no longer announced; kept */
     HARVEST_REMOVED,   /* no longer announced; removed, as asked */
     HARVEST_IGNORED,   /* a text that a list names is not a filter */
-    HARVEST_UNREAD,    /* a list, or a part of it; `reason` says why */
+    HARVEST_UNREAD,    /* a list or its rest was not; `reason` says why */
     HARVEST_RESULTS
 };
 
@@ -56,7 +56,7 @@ struct harvest_event {
     const char *url;    /* canonical, so that a terminal can show it */
     const char *reason; /* "" if there is none */
     uint64_t size;      /* of the file; UINT64_MAX if it is not known */
-    uint64_t received;  /* bytes of it that were received */
+    uint64_t received;  /* bytes that were received for the file */
     unsigned patches;   /* that were applied to the older version */
     bool resumed;       /* an earlier download was continued */
 };

@@ -248,7 +248,7 @@ static int64_t lastmod_of(const struct publish_run *r,
     return when;
 }
 
-/* --- what became of it -------------------------------------------------- */
+/* --- the result --------------------------------------------------------- */
 
 static enum seen_code trouble_with(struct publish_run *r, const char *path,
                                    const struct publish_item *old, bool broken,

@@ -69,7 +69,7 @@ struct publish_totals {
     uint64_t bytes;               /* of all files */
     uint64_t deltas;              /* to keep per file */
     size_t made;                  /* deltas in this run */
-    uint64_t made_bytes, instead; /* their sizes, and those of the new files */
+    uint64_t made_bytes, instead; /* bytes of these; of the new files */
     size_t written;               /* lists that changed */
 };
 

@@ -323,7 +323,7 @@ enum seen_code queue_amqp_post(struct queue_amqp_place *p, const char *name,
             pause = pause < 1000 ? pause * 2 : pause;
         }
     }
-    /* Answers that come after this would be taken for those of others. */
+    /* Answers that come after this would be taken for answers to others. */
     if (code != SEEN_OK && f->open)
         queue_amqp_drop(&p->out, "given up");
     f->n = f->open = 0;

@@ -37,8 +37,8 @@ struct remote_options {
     const unsigned char *secret; /* of a keyed filter; NULL: none */
     bool over;                   /* accept keys past capacity */
     bool fresh; /* remote_save() replaces no filter: SEEN_EXISTS */
-    bool still; /* rate and entries never wait for the server: those of bf://
-                   stay what they were at opening */
+    bool still; /* rate and entries never wait for the server: of a filter
+                   behind bf:// they stay what they were at opening */
     remote_warn *warn; /* or NULL */
     void *whose;
 };

@@ -488,7 +488,7 @@ static bool complete(const struct remote_batch *b)
     return true;
 }
 
-/* WAIT covers all writes of its connection, and those of no other. */
+/* WAIT covers all writes of its own connection and no others. */
 static enum seen_code wait_replicas(struct remote_server *s, unsigned replicas,
                                     struct seen_error *why)
 {

@@ -86,7 +86,7 @@ enum seen_code warc_check_end(struct warc_check *c, struct warc_counts *counts,
                               struct seen_error *why);
 void warc_check_free(struct warc_check *c);
 
-/* All of it for one file. */
+/* Check one file, with one call for all of the above. */
 enum seen_code warc_check(const char *path,
                           void (*report)(void *owner,
                                          const struct warc_fault *fault),

@@ -62,7 +62,7 @@ static unsigned file_number(const char *prefix, const char *name)
     number = strtoul(name + n + 1, &end, 10);
     if (!number || number > WARC_FILES_MOST)
         return 0;
-    file_name(prefix, (unsigned)number, back); /* no other spelling of it */
+    file_name(prefix, (unsigned)number, back); /* the name has one spelling */
     return strcmp(back, name) ? 0 : (unsigned)number;
 }
 

@@ -53,7 +53,7 @@ struct web_robots_rule {
     bool allow, anchored, query;
 };
 
-/* What is left of it: there may be 60,000, and hosts are many. */
+/* What is kept of a rule: there may be 60,000, and hosts are many. */
 struct web_robots_line {
     uint32_t at;
     uint16_t len;
@@ -505,7 +505,7 @@ static void parse(struct web_robots_parser *p, struct seen_span rest)
 {
     static const char mark[] = "\xef\xbb\xbf";
 
-    /* A byte order mark, or what an editor has left of it. */
+    /* A byte order mark, or the part that an editor has left. */
     for (int i = 0; i < 3 && rest.len && rest.text[0] == mark[i]; i++)
         rest.text++, rest.len--;
     while (rest.len) {

@@ -71,7 +71,7 @@ struct web_tree {
     size_t bodies, room;
     struct web_xpath_rows rows[2]; /* without and with the bodies */
     struct budget *budget;         /* of the page, or NULL */
-    uint64_t lent; /* steps of it that a selector may take */
+    uint64_t lent; /* steps of the budget that a selector may take */
 };
 
 /* Does a text name the element tbody? */

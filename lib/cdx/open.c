@@ -501,7 +501,7 @@ void seen_source_close(struct seen_source *s)
     for (size_t i = 0; i < s->files; i++) {
         const struct cdx_file *f = &s->file[i];
 
-        /* Leave nothing of it to the program that reads on after us. */
+        /* A program that reads the same input after us finds its end. */
         if (f->seeks && f->fd == STDIN_FILENO && s->next > i)
             lseek(STDIN_FILENO, (off_t)f->size, SEEK_SET);
         clear(&s->file[i]);

@@ -10,39 +10,40 @@ struct seen_reader {
     enum seen_detail detail;
     struct seen_piece piece;
     struct cdx_file *file;
-    bool empty_lines; /* of lists are captures, with a fault */
-    uint64_t index; /* of the piece in its file */
+    bool empty_lines; /* an empty line of a list is a capture with a fault */
+    uint64_t index;   /* the number of the piece in its file */
     uint64_t start; /* of the piece in a gzip file; CDX_NOWHERE: it is empty */
-    int fd;         /* to close; or -1 */
+    int fd; /* is closed with the reader, unless it is -1 */
 
     /*
      *     buffer   |  used  |  lines   |  part of a line  |
      *              0        at         whole              have
      */
-    char *memory, *buffer; /* which is in it */
-    char *room;            /* for what JSON escaped */
+    char *memory, *buffer; /* the buffer begins within the memory */
+    char *room;            /* for texts that JSON escaped */
     size_t at, whole, have, used;
-    uint64_t passed; /* bytes of the piece that were in it before */
+    uint64_t passed; /* bytes of the piece that have left the buffer */
     struct cdx_stream stream;
     const struct cdx_scanner *scan;
-    struct cdx_lines lines; /* of the buffer, if `fast` */
-    uint32_t cuts;          /* of those before the next line */
-    char counted;           /* the delimiter; '\n': columns do not matter */
+    struct cdx_lines lines; /* those in the buffer, if `fast` */
+    uint32_t cuts; /* delimiters before the next line: see cdx_line_end */
+    char counted;  /* the delimiter; '\n' if columns do not matter */
     struct seen_span before; /* the key of the line before, in the buffer */
     bool before_surt;
     bool proves;   /* keys are compared with URLs */
     bool fast;     /* keys are the first column, and all there is; if they are
                       compared, URLs are the third */
-    bool dropping; /* what is left of a line that is not ours */
+    bool dropping; /* what is left of a line: it is too long, or of the piece
+                      before */
     bool last;     /* the stream has no more */
     bool over;     /* the piece is done */
-    bool unfolded; /* and not yet taken into account */
+    bool unfolded; /* the source has not counted the piece as done yet */
 
     /* WARC: */
     uint64_t content;  /* bytes of a record still to pass over */
-    const char *cause; /* of the search for the next record; or NULL */
-    uint64_t skipped;  /* bytes, in that search */
-    char text[160];    /* of a cause */
+    const char *cause; /* why the next record is searched for; or NULL */
+    uint64_t skipped;  /* bytes that this search has passed */
+    char text[160];    /* where a cause may be written */
 };
 
 void cdx_reader_fail(struct seen_reader *r, enum seen_code code,

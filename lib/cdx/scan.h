@@ -40,7 +40,7 @@ struct cdx_line_end {
 struct cdx_lines {
     size_t at;           /* the text before this was looked at */
     uint32_t cuts;       /* delimiters in it */
-    unsigned next, n;    /* lines of the stretch that were taken; all */
+    unsigned next, n;    /* lines that were taken, of the n of the stretch */
     struct cdx_line_end end[CDX_LINES + 65];
 };
 
@@ -52,9 +52,10 @@ struct cdx_key_scan {
     bool surt;     /* a SURT of our form: nothing needs to be put right */
 };
 
-/* A key that is not that of the line before, and its line. */
+/* A key that differs from the key of the line before, and its line. */
 struct cdx_pick {
-    uint32_t at, key, line; /* where it begins; the bytes of both */
+    uint32_t at;        /* where both begin */
+    uint32_t key, line; /* how many bytes they have */
 };
 
 /* Lines that are taken from a text, and their keys. */
@@ -62,11 +63,11 @@ struct cdx_picks {
     const char *text;
     size_t at;        /* the next line */
     size_t last;      /* where a line begins at the latest */
-    uint64_t most;    /* lines to take; becomes those that were not */
-    uint32_t cuts;    /* of the lines before `at` */
-    unsigned columns; /* of CDX; 0: it is CDXJ */
+    uint64_t most;    /* lines to take; becomes how many are left to take */
+    uint32_t cuts;    /* delimiters in the lines before `at` */
+    unsigned columns; /* that a line of CDX has; 0: it is CDXJ */
     char delimiter;
-    bool proves; /* keys must be those of their URLs */
+    bool proves; /* a key must be the one that its URL has */
     const char *before; /* the key of the line before, which was good */
     size_t before_len;  /* or 0 */
     unsigned n, room;

@@ -21,20 +21,20 @@ struct cdx_file {
     char *name;  /* to open it */
     char *title; /* for people */
     bool standard, seeks;
-    int fd; /* of a pipe; else -1: each piece opens it */
+    int fd; /* a pipe; else -1, and each piece opens the file */
     bool late; /* a pipe that is opened when its turn comes */
-    int failed; /* of a pipe: errno of a read */
+    int failed; /* errno of a read, if it is a pipe */
     uint64_t base, size;
-    uint64_t end; /* of a member of a zip file; 0: the file's own */
-    uint32_t crc; /* of that */
+    uint64_t end; /* where a member of a zip file ends; 0: the whole file */
+    uint32_t crc; /* of that member */
     int64_t changed;
     uint64_t device, inode;
     enum cdx_packing packing;
     bool twice; /* a deflated member that is gzip or zstd inside */
     struct seen_layout layout;
     uint64_t pieces;
-    uint64_t *start; /* of gzip: where the first member of a piece is */
-    char *head;      /* of a pipe: what was read to recognise it */
+    uint64_t *start; /* where the first gzip member of each piece is */
+    char *head;      /* what was read from a pipe to recognise it */
     size_t head_at, head_len;
 };
 
@@ -52,11 +52,11 @@ struct seen_source {
     struct seen_source_options options;
 
     /* Handing out: */
-    size_t next;     /* file */
-    uint64_t piece;  /* of that file */
-    uint64_t number; /* of all */
-    bool skipping;   /* of a pipe: a line that is too long */
-    char *carry;     /* of a pipe: a line that is not whole yet */
+    size_t next;     /* the file that the next piece is of */
+    uint64_t piece;  /* its number in that file */
+    uint64_t number; /* its number among all pieces */
+    bool skipping;   /* the pipe is within a line that is too long */
+    char *carry;     /* a line of the pipe that is not whole yet */
     size_t carried;
 
     /* Folding: */
@@ -90,7 +90,7 @@ enum seen_code cdx_open_late(const struct seen_source *s, struct cdx_file *f,
 /* Open a file of the source; -1 and errno. Close it unless it is f->fd. */
 int cdx_file_open(const struct cdx_file *f);
 
-/* What a gzip member of it must begin with, unpacked; or "". */
+/* The bytes that each gzip member of the file begins with, unpacked; or "". */
 static inline const char *cdx_file_magic(const struct cdx_file *f)
 {
     return f->layout.format == SEEN_FORMAT_WARC ? "WARC/" : "";

@@ -32,11 +32,11 @@ struct cdx_raw {
     int fd; /* -1: there is only the head */
     bool seeks;
     uint64_t at;      /* the next byte of the file */
-    uint64_t end;     /* where it ends, if before the file; or 0 */
-    uint64_t least;   /* where it ended when it was found; or 0 */
+    uint64_t end;     /* where to stop, if before the end of the file; or 0 */
+    uint64_t least;   /* where the file ended when it was found; or 0 */
     int failed;       /* errno of a read; CDX_SHORTER; or 0 */
-    uint32_t crc;     /* of a deflated member: its checksum */
-    const char *head; /* of a pipe */
+    uint32_t crc;     /* that a deflated member must have */
+    const char *head; /* what was already read from a pipe */
     size_t head_len;
 };
 
@@ -54,7 +54,7 @@ struct cdx_stream {
     size_t in_at, in_len;
     bool in_end; /* the file has no more */
     struct inflate inflate;
-    uint32_t crc; /* of a deflated member, so far */
+    uint32_t crc; /* of the bytes of a deflated member so far */
     void *zstd;
     bool inside; /* a member or frame */
     bool ended;
@@ -65,10 +65,10 @@ struct cdx_stream {
     bool (*stop)(void *to, uint64_t at);
     void *to;
     uint64_t began;
-    uint64_t member; /* where the last one begins, or what is not one */
+    uint64_t member; /* where the last member begins, or what is not one */
     uint64_t out; /* bytes handed out */
-    uint64_t end; /* of them, how many were before stop() said yes */
-    uint64_t met; /* and where in the file that was */
+    uint64_t end; /* how many of these came before stop() said yes */
+    uint64_t met; /* where in the file it said so */
 };
 
 #define CDX_NOWHERE UINT64_MAX

@@ -36,15 +36,18 @@ struct journal {
     int fd;             /* -1: there is none */
     uint32_t version;   /* 1 beside a file of version 1; 2; 3: lazy */
     uint64_t identity;  /* of the file that it belongs to */
-    uint64_t base;      /* the last change before it began */
-    uint64_t last;      /* the last change in it */
-    uint64_t end;       /* bytes of the head and complete records, */
-    uint64_t flushed;   /* and how many are surely on the disk */
-    uint64_t promised;  /* how many its head says are on the disk, */
-    uint64_t left;      /* and bytes behind `end` when it was replayed */
-    unsigned char *buffer;      /* of the record that is written, or of */
+    uint64_t base;      /* number of the last change before it began */
+    uint64_t last;      /* number of the last change in it */
+    uint64_t end;       /* bytes of its head and complete records */
+    uint64_t flushed;   /* how many bytes are certainly on the disk */
+    uint64_t promised;  /* how many bytes its head says are on the disk */
+    uint64_t left;      /* bytes after `end` when it was replayed */
+
+    /* The record that is written; or, when reading, window_len bytes of the
+       journal from window_at on. */
+    unsigned char *buffer;
     size_t room;
-    uint64_t window_at;         /* the bytes that were read last */
+    uint64_t window_at;
     size_t window_len;
 };
 

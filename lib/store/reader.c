@@ -46,20 +46,21 @@ static const struct timespec moment = { .tv_nsec = 1000000 };
 
 struct store_reader {
     struct seen_storage storage;  /* first: a filter's storage is a reader's */
-    char *path;                 /* as given: a link may be changed */
+    char *path;                 /* as it was given: a link may change */
     struct store_paths paths;
-    bool mapped;                /* or else copied */
+    bool mapped;                /* if not, the cells were copied */
     bool unverified, lazy;
     struct store_blocks *blocks; /* NULL: nothing is left to be checked */
-    bool changed;               /* the copy, by its owner */
+    bool changed;               /* its owner has changed the copy */
     struct store_mapping map;
     int fd;
-    unsigned char bytes[HEAD];  /* of the first head when cells were read */
-    struct store_head head;     /* that, or the second one */
-    bool damaged;               /* one of the two was */
+    unsigned char bytes[HEAD];  /* the first head when cells were read */
+    struct store_head head;     /* the first head, or the second one */
+    bool damaged;               /* one of the two heads was */
     struct journal journal;     /* as far as it was applied */
-    uint64_t counted;           /* the change at which cells were counted, */
-    bool uncounted;             /* or never since the file was read */
+    uint64_t counted;           /* number of the change up to which the cells
+                                   were counted; */
+    bool uncounted;             /* they were not since the file was read */
 };
 
 /* --- a filter's reader -------------------------------------------------- */

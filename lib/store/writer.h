@@ -22,24 +22,24 @@ struct store_writer {
     struct seen_filter *f;
     struct store_paths paths;
     int lock;
-    char *text;                 /* as in the file */
+    char *text;                 /* the text of the file */
     bool in_place;
     bool begun;                 /* there is a journal, and the head says so */
     bool sealable;              /* the table fits the cells */
-    bool damaged;               /* one of its heads was when it was opened, */
+    bool damaged;               /* when it was opened, one of its heads was */
+    uint64_t dropped;           /* bytes of its journal that were no record */
     struct seen_meta *metas;    /* that readers may still use: meta.h */
-    uint64_t dropped;           /* and bytes at the end of its journal */
     struct store_mapping map;
     struct store_blocks *blocks; /* NULL: all were checked */
     enum seen_sync sync;
 
-    pthread_mutex_t mutex;      /* of the following */
+    pthread_mutex_t mutex;      /* guards what follows, to `most` */
     int fd, next;               /* the file, and the one that replaces it */
-    struct store_head head;     /* as in the file */
+    struct store_head head;     /* the head of the file */
     pthread_cond_t idle;        /* no thread is adding, or none is excluded */
     unsigned adding;            /* threads between _before and _after */
     bool exclusive;             /* no other thread may begin to add */
-    int64_t changed_at;         /* the last change that `as-of` lacks; or 0 */
+    int64_t changed_at;         /* time of a change that `as-of` lacks; or 0 */
     int failed;                 /* errno of a failed flush: nothing is written since */
     struct journal journal;
     uint64_t most;              /* bytes of journal that cause a checkpoint */

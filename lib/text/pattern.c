@@ -29,9 +29,11 @@
 
 enum {
     BLOCK = 256,        /* bytes between two looks at the budget */
-    MEMORY = 256 << 10, /* of the states of a cache; */
-    MEMORY_MORE = 16 << 10, /* more per text, if there are several, */
-    MEMORY_MOST = 4 << 20   /* up to this */
+    /* Bytes that the states of a cache may take: for one pattern, more for
+       each of the texts of pattern_new_any(), and at most. */
+    MEMORY = 256 << 10,
+    MEMORY_MORE = 16 << 10,
+    MEMORY_MOST = 4 << 20
 };
 
 /* Caches that no thread uses now. */

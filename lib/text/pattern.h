@@ -92,7 +92,7 @@ enum seen_code pattern_has(const struct pattern *p, struct seen_span text,
 enum {
     PATTERN_NO_BEGIN = 1, /* the text does not begin here: ^ does not match */
     PATTERN_NO_END = 2,   /* nor does it end here */
-    PATTERN_NO_GROUP = 4  /* only the match is asked for, not group 1 of it */
+    PATTERN_NO_GROUP = 4  /* the match is asked for, and not its group */
 };
 
 struct pattern_match {

@@ -20,9 +20,9 @@
 
 enum {
     BUCKETS = 256,
-    STATES = 8,         /* that fit into it, however large they are */
-    RADIX = 10,         /* bits */
-    MANY = 400          /* nodes of a set */
+    STATES = 8, /* fit into a cache, however large they are */
+    RADIX = 10, /* bits of a number that one pass sorts by */
+    MANY = 400  /* nodes, from which on a set is sorted by passes */
 };
 
 /* --- the cache --- */
@@ -110,7 +110,7 @@ static int by_number(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* By ten bits of the numbers. */
+/* Sort by ten bits of the numbers. */
 static void sort_pass(uint32_t *to, const uint32_t *from, size_t n,
                       unsigned shift)
 {
@@ -303,7 +303,8 @@ static void mark_sources(struct pattern_cache *c, uint32_t to)
     }
 }
 
-/* With the ends of the pattern, if what is after this place allows them. */
+/* The state of the n nodes in c->list, and of those that end the pattern where
+   this follows. */
 static struct pattern_state *with_ends(struct pattern_cache *c, size_t n,
                                        enum pattern_after after)
 {

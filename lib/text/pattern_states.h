@@ -106,12 +106,12 @@ struct pattern_cache {
     struct pattern_cache *next; /* in the list of idle ones */
     const struct pattern_machine *machine;
     struct pattern_state **bucket;
-    size_t bytes; /* of all states */
+    size_t bytes; /* that all states take */
     size_t flushes;
     struct pattern_state *first[BEHIND_CUT + 1]; /* AHEAD, at a beginning */
     struct pattern_state *last[AHEAD_CUT + 1];   /* STARTS, at an end */
     uint32_t *mark; /* twice per node: the last set that it was in */
-    uint32_t now;   /* the set that is being made */
+    uint32_t now;   /* the number of the set that is being made */
     enum pattern_before before; /* of pattern_mark() */
     bool all;
     uint32_t *queue, *list;     /* nodes that are marked; a set of nodes */

@@ -23,7 +23,7 @@ size_t utf8_read(const char *text, size_t len, uint32_t *code, size_t *part);
 /* Write a code point as 1 to 4 bytes; returns how many. */
 size_t utf8_write(char to[4], uint32_t code);
 
-/* Is all of it UTF-8? An empty text is. */
+/* Is the whole text UTF-8? An empty one is. */
 bool utf8_valid(const char *text, size_t len);
 
 #endif

@@ -12,7 +12,7 @@
  */
 size_t xml_char(const char *text, size_t len);
 
-/* Is all of it such characters? */
+/* Does the text have such characters only? */
 bool xml_valid(const char *text, size_t len);
 
 /*

@@ -15,7 +15,7 @@
 #include "surt.h"
 
 struct parameter {
-    uint16_t at, name, len; /* name: how much of it is before the "=" */
+    uint16_t at, name, len; /* name: bytes before the "=" */
 };
 
 static int order(const char *a, size_t a_len, const char *b, size_t b_len)

@@ -105,9 +105,9 @@ static const char *cold_fusion(const char *p, const char *end)
 }
 
 static const struct {
-    char first;   /* letter of it */
-    size_t least; /* bytes that it has */
-    /* Where it ends that begins at p, or NULL if it does not begin there. */
+    char first;   /* the letter that a session id of this sort begins with */
+    size_t least; /* how many bytes it has at least */
+    /* The end of the session id that begins at p, or NULL if none does. */
     const char *(*match)(const char *p, const char *end);
 } known[] = {
     { 'j', 11 + 32, jsessionid },
