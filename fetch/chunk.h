@@ -45,8 +45,8 @@ enum fetch_chunks_part {
 /* Begins zeroed. */
 struct fetch_chunks {
     enum fetch_chunks_part part;
-    unsigned digits; /* of the size */
-    uint64_t left;   /* of the chunk */
+    unsigned digits; /* of the size, so far */
+    uint64_t left;   /* bytes of the chunk that are still to come */
 };
 
 /* Takes bytes from the front of *bytes. *piece, which is never empty, is a part

@@ -37,13 +37,13 @@ struct fetch_head {
     bool whole;             /* its last line was read */
     bool chunked;           /* Transfer-Encoding */
     bool ranged;            /* from and last were given */
-    uint64_t last;          /* byte of the range */
+    uint64_t last;          /* the last byte of the range */
     enum fetch_coding coding;
 
     char etag[512], modified[64], type[128], media[256];
     char location[FETCH_HEAD_URL + 1];
 
-    size_t bytes; /* what was read */
+    size_t bytes; /* how many were read */
     unsigned lines;
     bool inside; /* between a status line and the empty line */
 };

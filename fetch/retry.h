@@ -33,7 +33,7 @@ struct fetch_retry_policy {
 };
 
 struct fetch_retry {
-    unsigned attempts; /* that failed; 0 begins anew */
+    unsigned attempts; /* how many failed; 0 begins anew */
 };
 
 /*

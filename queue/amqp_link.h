@@ -37,7 +37,7 @@ struct queue_amqp_content {
     bool oversize;           /* the body is dropped */
     bool redelivered;
     bool killed;         /* the server gave it up: see x-delivery-limit */
-    uint64_t tag;        /* of the delivery */
+    uint64_t tag;        /* that the delivery is acknowledged by */
     uint64_t due;        /* bytes of the body that are still to come */
     unsigned attempt;    /* as its publisher wrote it, or 1 */
     unsigned deliveries; /* before this one, as the server counts */

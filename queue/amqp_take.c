@@ -53,8 +53,8 @@ enum {
 
 struct delivery {
     unsigned char state;
-    unsigned char attempt;    /* in the header */
-    unsigned char deliveries; /* before this one */
+    unsigned char attempt;    /* as the header says */
+    unsigned char deliveries; /* how many there were before this one */
 };
 
 /* A message that waits here; its bytes follow. */

@@ -89,7 +89,7 @@ struct queue_place {
     bool used;        /* there may be rows of mine in queue_users */
     uint64_t kept;    /* when their lease began, by clock_ms() */
     struct map lines; /* by name */
-    int64_t *changed; /* of sql_do_many() */
+    int64_t *changed; /* what sql_do_many() reports per row */
     size_t room;
 };
 

@@ -10,7 +10,7 @@ struct publishing {
     struct queue_line *line;
     const struct queue_message *message;
     size_t n;
-    size_t from; /* that are to be inserted one by one */
+    size_t from; /* messages from this one on are inserted one by one */
 };
 
 static enum seen_code reserve(void *owner, struct sql *db,

@@ -58,7 +58,7 @@ struct postgres_statement {
     unsigned columns; /* parameters that are arrays, for many rows */
     enum sql_type type[SQL_COLUMNS];
     struct buffer array[SQL_COLUMNS];
-    const char **value; /* the same, as libpq wants it */
+    const char **value; /* the parameters in the form of libpq */
     int *len, *format;
 };
 

@@ -16,10 +16,10 @@ struct css {
     void (*take)(void *owner, struct seen_span url, bool import);
     void *owner;
     enum at_rule rule; /* the at-rule that is being read */
-    unsigned depth;    /* of parentheses */
+    unsigned depth;    /* how many parentheses are open */
     unsigned set;      /* the depth inside of image-set(), or 0 */
-    size_t len;        /* of `text` */
-    bool cut;          /* the text was longer */
+    size_t len;        /* bytes in `text` */
+    bool cut;          /* the URL was longer than that */
     char text[WEB_CSS_URL];
 };
 

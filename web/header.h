@@ -31,7 +31,7 @@ struct web_header_link {
     struct seen_span rel; /* of the first `rel`, without its quotes */
     struct seen_span type, anchor;
     struct seen_span datetime; /* of a memento: RFC 7089 */
-    bool anchored; /* it is a link of something else: `anchor` */
+    bool anchored; /* it is a link from `anchor`, and not from the document */
 };
 
 /* Take the next link from the front of a value; false at the end. What is

@@ -215,8 +215,8 @@ struct web_html_event {
                                is not ordinary text: script, style, title,
                                textarea, xmp, iframe, noembed, noframes */
     enum web_space space;
-    bool hidden;     /* in a <template> */
-    bool references; /* text: has character references */
+    bool hidden;     /* it is in a <template> */
+    bool references; /* the text has character references */
     struct seen_span text;
     uint32_t has; /* a bit per attribute; of two the first counts */
     struct seen_span value[WEB_ATTRIBUTES]; /* as written; only those in has */
@@ -242,21 +242,21 @@ struct web_html {
     bool xml;
     enum web_tag raw; /* the element whose text runs to its end tag */
     bool plain;       /* after <plaintext> */
-    bool shut;        /* XML: <a/> still has to end; its tag: */
+    bool shut;        /* XML: <a/> was begun and still has to end */
     enum web_tag shut_tag;
     bool form;              /* a form is open */
-    bool frames_ok, frames; /* a <frameset> may come; came */
+    bool frames_ok, frames; /* a <frameset> may still come; one came */
     unsigned templates;     /* open ones */
     unsigned markers; /* open table cells, objects: what ends all anchors */
     unsigned fewest;  /* markers since the caller set it to their number */
     unsigned depth;
     struct web_html_open open[WEB_HTML_DEPTH];
-    uint16_t opened[WEB_TAGS]; /* how many of each, of HTML */
-    char name[24];             /* of the tag at hand, in lower case */
+    uint16_t opened[WEB_TAGS]; /* how many elements of HTML are open, by tag */
+    char name[24];             /* the name of the tag at hand, in lower case */
     size_t name_len;
     uint32_t name_hash;
-    struct budget *budget; /* steps that it may take; NULL: any number */
-    const char *paid;      /* up to here */
+    struct budget *budget; /* steps that may be taken; NULL: any number */
+    const char *paid;      /* the bytes before this have been paid for */
 };
 
 /* Begin; `xml` is for application/xhtml+xml and its like. */

@@ -26,8 +26,8 @@ struct reading {
     bool has_title;
     bool in_anchor, in_form;
     bool form_gets;          /* the form that is open has the method GET */
-    size_t anchor_at;        /* its reference */
-    unsigned anchor_markers; /* html.markers when it began */
+    size_t anchor_at;        /* the reference of the anchor that is open */
+    unsigned anchor_markers; /* html.markers when the anchor began */
 };
 
 /* --- values of attributes --- */

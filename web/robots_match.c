@@ -55,14 +55,14 @@ struct literal {
 
 struct wild {
     uint32_t pattern;
-    uint32_t final; /* its last state */
+    uint32_t final; /* the last state of the pattern */
 };
 
 /* As WEB_ROBOTS_NONE, among literals. */
 static const uint32_t none = UINT32_MAX;
 
 struct web_robots_matcher {
-    const char *bytes; /* that all texts are in */
+    const char *bytes; /* all texts are places in these */
     struct literal *literal;
     size_t literals;
     struct wild *wild; /* in the order of the patterns, and of their states */

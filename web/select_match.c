@@ -46,8 +46,8 @@ struct match {
     const struct web_view *v;
     const struct selector_alternative *a;
     struct match_row *row;
-    uint32_t *type; /* of each compound: the number of its name */
-    struct match_places *places; /* of each :contains() */
+    uint32_t *type; /* for each compound the number of its name */
+    struct match_places *places; /* for each :contains() */
     size_t contains;
     struct budget *budget;
 };

@@ -39,7 +39,7 @@ enum selector_test {
 struct selector_simple {
     enum selector_test test;
     bool negated;
-    bool typed, from_end; /* of TEST_NTH and TEST_ONLY */
+    bool typed, from_end; /* for TEST_NTH and TEST_ONLY */
     char compare;         /* '=', '~', '|', '^', '$', '*', '!'; 0: is there */
     bool fold;            /* upper and lower case of the value are the same */
     int32_t a, b;         /* an + b */
@@ -68,7 +68,7 @@ struct selector_alternative {
 
 struct web_selector {
     struct web_xpath *xpath; /* or NULL */
-    bool body;   /* of XPath: it names tbody */
+    bool body;   /* the XPath names tbody */
     struct selector_alternative *alternative;
     size_t n, room;
 };

@@ -44,7 +44,7 @@ enum web_sitemap_field {
 };
 
 struct web_sitemap_form {
-    const char *root, *space; /* what it begins with */
+    const char *root, *space; /* the root element and its name space */
     bool feed, index;
     void (*begin)(struct web_sitemap *s, const struct web_sitemap_element *e);
     void (*end)(struct web_sitemap *s, struct seen_span text, bool fits);
@@ -59,7 +59,7 @@ extern const struct web_sitemap_form web_sitemap_forms[], web_feed_forms[];
 
 struct web_sitemap {
     struct _xmlParserCtxt *parser; /* NULL: not yet, or a list of lines */
-    bool lenient;                  /* it has a base */
+    bool lenient;                  /* the caller gave a base */
     bool lines;                    /* one URL per line */
     struct budget *budget;         /* or NULL */
     web_sitemap_handler *handle;
@@ -97,12 +97,12 @@ struct web_sitemap {
     } base[WEB_SITEMAP_BASES + 1]; /* the first is the document's own */
 
     enum web_sitemap_field field;
-    size_t len; /* of `text`; more than it has room for: too long */
+    size_t len; /* bytes of the text; above its room if it is too long */
     char text[WEB_SITEMAP_TEXT];
     struct seen_error fault;
-    bool html;                      /* the link is of that type */
+    bool html;                      /* the link is to an HTML page */
     unsigned loc_base, guid_base;   /* bases that hold for the two */
-    struct web_sitemap_entry entry; /* its texts are these: */
+    struct web_sitemap_entry entry; /* its texts are the following */
     char loc[WEB_SITEMAP_TEXT], guid[WEB_SITEMAP_TEXT],
         lastmod[WEB_SITEMAP_WORD], type[WEB_SITEMAP_WORD],
         change[WEB_SITEMAP_WORD], hash[WEB_SITEMAP_HASH],

@@ -59,23 +59,24 @@ typedef bool web_timemap_each(void *owner,
 struct web_timemap {
     int64_t latest; /* later mementos are skipped; 0: none are */
 
-    uint64_t links;    /* that have a relation, of any kind */
-    uint64_t mementos; /* that were reported */
-    uint64_t skipped;  /* that are broken, too long, or without a date */
+    uint64_t links;    /* links that have a relation of any kind */
+    uint64_t mementos; /* mementos that were reported */
+    uint64_t skipped;  /* links that are broken, too long, or without a date */
     uint64_t future;   /* mementos that are later than `latest` */
     bool cut;          /* it ended in the middle of a link */
-    bool stopped;      /* by the caller */
+    bool stopped;      /* the caller wanted no more */
     bool failed;       /* there was no memory */
 
     /* Inside. */
     unsigned state;
-    bool comma;               /* before this byte, of what is skipped */
-    unsigned begun;           /* bytes of a byte order mark */
-    unsigned char mark[2];    /* which may be these */
+    bool comma;               /* in a part that is skipped: the byte before
+                                 was one */
+    unsigned begun;           /* how many of the first two bytes came */
+    unsigned char mark[2];    /* they may be a byte order mark */
     unsigned wide;            /* UTF-16: 1 for LE, 2 for BE; else 0 */
-    unsigned half, surrogate; /* of a character that is not whole */
+    unsigned half, surrogate; /* what came of a character that is not whole */
     bool halved;
-    struct buffer link; /* that is being read */
+    struct buffer link; /* the link that is being read */
 };
 
 void web_timemap_read(struct web_timemap *t, const char *bytes, size_t n,

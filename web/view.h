@@ -42,8 +42,8 @@ struct web_element {
     uint32_t name;                /* number of its tag name, below v->names */
     uint32_t place, last;         /* among its siblings, from 1, and counted
                                      from the last one */
-    uint32_t typed, typed_last;   /* the same among those of its name */
-    uint32_t begin, end;          /* of its text, in v->text */
+    uint32_t typed, typed_last;   /* the same among siblings of its name */
+    uint32_t begin, end;          /* where its text is in v->text */
     uint32_t body;                /* row of tree->body, if a browser made it */
     uint32_t open;                /* while the view is made: the tbody */
 };
@@ -53,7 +53,7 @@ struct web_view {
     size_t n, room;
     struct map numbers; /* tag name -> its number + 1 */
     uint32_t names;
-    bool made, typed, texts; /* what is filled in */
+    bool made, typed, texts; /* which members are filled in */
     struct buffer text;      /* all texts, one after the other */
 };
 

@@ -174,8 +174,8 @@ void web_xpath_free(struct web_xpath *x);
 struct web_xpath_row {
     xmlNode *node;
     uint32_t parent, previous; /* rows; previous: the sibling before */
-    uint32_t end;              /* the row behind all that is below it */
-    uint32_t begin, finish;    /* of its text, in web_xpath_rows.text */
+    uint32_t end;              /* the row after the last one below it */
+    uint32_t begin, finish;    /* where its text is in web_xpath_rows.text */
 };
 
 struct web_xpath_rows {
@@ -199,7 +199,7 @@ void web_xpath_rows_clear(struct web_xpath_rows *r);
 struct web_xpath_set {
     uint32_t *row; /* in document order, each once */
     size_t n, room;
-    bool unsorted; /* while it is collected */
+    bool unsorted; /* the rows are still being collected */
 };
 
 struct web_xpath_value {

@@ -29,8 +29,8 @@ static const size_t longest = 1 << 26; /* bytes of a .loc file */
 
 struct cdx_cluster {
     struct seen_source *source;
-    char *folder; /* of the index */
-    char *places; /* the .loc file; or NULL */
+    char *folder; /* where the index is */
+    char *places; /* what the .loc file has; NULL: there is none */
     size_t places_len;
 };
 

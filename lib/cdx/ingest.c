@@ -32,11 +32,12 @@ struct cdx_worker {
     unsigned number;
     pthread_t thread;
     struct seen_reader *reader;
-    const struct seen_piece *piece; /* of that */
+    const struct seen_piece *piece; /* what the reader reads */
     struct seen_batch batch;
     char last[SEEN_KEY_TEXT]; /* what the last key was made from */
     struct seen_span last_key; /* the urlkey of that line */
-    bool compared, corrected;  /* with its URL; by it */
+    bool compared;             /* it was compared with its URL, */
+    bool corrected;            /* and replaced by the URL's key */
     char text[2 * SEEN_KEY_TEXT];
     /* Of one piece: */
     uint64_t check; /* the next line whose key is compared */
@@ -53,14 +54,14 @@ struct cdx_crew {
     struct seen_profile profile;
     bool derives; /* keys are made from URLs, also if there are urlkeys */
     bool proves;  /* urlkeys are compared with URLs, line by line */
-    bool corrects; /* and replaced if they differ */
+    bool corrects; /* urlkeys that differ from their URLs are replaced */
     bool whole_keys; /* urlkeys that are SURTs are hashed as they stand */
     unsigned threads;
     struct cdx_worker *worker;
     pthread_mutex_t lock;
     pthread_cond_t turn;
     uint64_t taken, folded; /* pieces */
-    double due;             /* the next pause */
+    double due;             /* when the next pause is */
     bool pausing, done;
     enum seen_code code;
     struct seen_error why;

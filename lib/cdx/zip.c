@@ -29,7 +29,7 @@ static const size_t most = 1 << 26; /* bytes of a directory */
 /* --- the end --- */
 
 struct cdx_zip_end {
-    uint64_t at, len; /* of the directory */
+    uint64_t at, len; /* where the directory is, and its bytes */
 };
 
 static bool read_long_end(struct cdx_zip_end *e, int fd, uint64_t size,

@@ -21,7 +21,7 @@
 struct cdx_zip {
     char *directory; /* as it stands in the file */
     size_t len, at;
-    uint64_t size; /* of the file */
+    uint64_t size; /* bytes of the whole file */
 };
 
 struct cdx_member {

@@ -54,8 +54,10 @@ struct inflate {
     struct inflate_state *state;
     enum inflate_form form;
     enum inflate_part part;
-    unsigned flags, count, extra; /* of the header; bytes of this part */
-    uint32_t crc;                 /* of the header so far */
+    unsigned flags; /* those of the header */
+    unsigned count; /* bytes of this part of the header so far */
+    unsigned extra; /* bytes of its extra field */
+    uint32_t crc;   /* checksum of the header so far */
 };
 
 /* Does a gzip member begin like this? */

@@ -27,9 +27,9 @@ enum {
 
 struct sorter {
     struct sorting *all;
-    size_t from, to;         /* its share of the hashes */
+    size_t from, to;         /* the hashes that this thread distributes */
     size_t *next;            /* where the next hash of each bucket goes */
-    size_t first, last;      /* its share of the buckets */
+    size_t first, last;      /* the buckets that it sorts */
     uint64_t *spare;         /* room for one bucket */
     size_t kept;
 };
@@ -38,7 +38,7 @@ struct sorting {
     uint64_t *const *block;
     uint64_t *to, salt, mask;
     unsigned top;            /* bits that decide about the bucket */
-    size_t *start;           /* of each bucket; one more for the end */
+    size_t *start;           /* where each bucket begins; and the end */
     size_t widest;
     unsigned threads;
     struct sorter sorter[MOST_THREADS];

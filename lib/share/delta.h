@@ -44,13 +44,14 @@ struct delta_version {
 struct delta {
     enum delta_coding coding;
     struct delta_version from, to;
-    uint64_t count; /* of cells or lines, as coded */
-    uint32_t width; /* of a cell in bits: 1, 4, 8, 16, 32 */
-    unsigned char gap, many,
-        within,      /* Rice's parameters of the gaps, of the */
-        step;        /* cells per line, gaps in it, and steps */
-    uint64_t length; /* of the delta */
-    uint64_t bits;   /* of the changes */
+    uint64_t count;  /* cells or lines that change, depending on the coding */
+    uint32_t width;  /* bits of a cell: 1, 4, 8, 16, 32 */
+    uint64_t length; /* bytes of the delta */
+    uint64_t bits;   /* that its changes take */
+
+    /* Rice's parameters: of the gaps, of the number of cells per line, of the
+       gaps within a line, and of the steps. */
+    unsigned char gap, many, within, step;
 };
 
 void delta_put(unsigned char bytes[DELTA_HEAD], const struct delta *d);

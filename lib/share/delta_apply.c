@@ -32,11 +32,11 @@ struct delta_changes {
     uint64_t cells, lines; /* how many there are */
     uint64_t count;        /* cells or lines that are still to come */
 
-    bool any;           /* is there a next one? */
-    bool bad;           /* it is invalid */
-    uint64_t cell;      /* the next one: this cell, or by line: */
-    uint64_t line;      /* this line */
-    unsigned in_line;   /* cells of the line still to come, after it */
+    bool any;           /* there is a next change */
+    bool bad;           /* the delta is invalid here */
+    uint64_t cell;      /* the cell that changes next */
+    uint64_t line;      /* if changes come by line: the line of this cell */
+    unsigned in_line;   /* cells of that line which change after this one */
     uint64_t within;    /* where in the line the next gap begins */
     uint64_t next_cell; /* where gaps begin */
     uint64_t next_line;

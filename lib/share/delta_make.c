@@ -40,8 +40,8 @@
 /* A changed line: which of its cells changed, and their steps. */
 struct delta_line {
     uint64_t number;
-    const unsigned char *bytes; /* the new ones */
-    size_t len;                 /* 64, but for the last */
+    const unsigned char *bytes; /* of the new version */
+    size_t len;                 /* 64, the last line may be shorter */
     unsigned n;
     uint16_t cell[8 * DELTA_LINE];
     uint64_t step[8 * DELTA_LINE];
@@ -50,12 +50,13 @@ struct delta_line {
 /* A pass counts the bits of all changed lines, or writes them. */
 struct delta_pass {
     struct delta *delta;
-    uint64_t cell, line; /* the next possible ones: gaps begin there */
+    uint64_t cell, line; /* where the next gap begins */
 
-    struct rice_counts gap, line_gap, many, within, step; /* to count */
+    /* A pass that counts has no writer. */
+    struct rice_counts gap, line_gap, many, within, step;
     uint64_t lines, line_bits;
 
-    struct rice_writer *to; /* to write, else NULL */
+    struct rice_writer *to;
 };
 
 /* --- the two things to do with a line ---------------------------------- */

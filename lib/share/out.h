@@ -20,8 +20,8 @@ enum { SHARE_OUT_ROOM = 256 << 10 };
 
 struct share_out {
     struct buffer text; /* not yet written */
-    int fd;             /* or -1: to no file */
-    struct sha256 *sum; /* or NULL: of nothing */
+    int fd;             /* -1: nothing is written */
+    struct sha256 *sum; /* NULL: nothing is summed */
     uint64_t all;       /* bytes that were written */
     int failed;         /* errno of the first failure */
 };

@@ -31,11 +31,11 @@ enum { ROW_ROOM = LINE_MOST + 1 };
 
 struct share_form {
     struct rows rows;
-    char *row; /* the current one, split */
+    char *row; /* the row that was read last, split */
     unsigned char sum[SEEN_DIGEST];
     uint64_t applied, cells;
     struct buffer text; /* plan, counts and metadata */
-    uint64_t plan_from; /* its first line */
+    uint64_t plan_from; /* the first line of the plan */
     struct seen_error *why;
 };
 

@@ -38,21 +38,21 @@ enum block_state { UNREAD, SOUND, CHANGED };
 
 struct block_leaf {
     const unsigned char *cells;
-    uint64_t at; /* in all cells of the file */
+    uint64_t at; /* where they begin among all cells of the file */
 };
 
 struct store_blocks {
     int fd;
     const struct store_paths *paths;
-    bool changing;            /* the file, when it was read */
+    bool changing;            /* the file was being changed when it was read */
     struct block_leaf *leaf;  /* sorted by address */
     size_t leaves;
     unsigned char *state;     /* enum block_state of each block */
     bool whole;
     struct store_head head;   /* only its sizes are used */
-    pthread_mutex_t mutex;    /* of the following */
+    pthread_mutex_t mutex;    /* guards what follows */
     uint64_t *table;
-    unsigned char *bytes;     /* of the block that is being checked */
+    unsigned char *bytes;     /* room for the block that is being checked */
 };
 
 bool store_blocks_able(const struct seen_filter *f)

@@ -269,7 +269,7 @@ enum { PIECE_BLOCKS = 32, BLOCK_PAGES = BLOCK / CELLS_PAGE };
 /* Blocks that are written together. */
 struct piece {
     unsigned char *bytes;
-    uint64_t zeros; /* the checksum of a block of them */
+    uint64_t zeros; /* the checksum of a block of zeros */
     bool dirty[PIECE_BLOCKS][BLOCK_PAGES]; /* pages that are not zeros */
 };
 

@@ -265,9 +265,9 @@ struct store_parser {
     const unsigned char *secret;
     struct filter_record root;       /* while it is read */
     struct seen_filter *open[DEPTH]; /* the root, its last part, ... */
-    int depth;                       /* of the last one */
-    uint64_t set, offered;           /* of the root */
-    bool planned;                    /* its plan ended; metadata may follow */
+    int depth;                       /* where the last open one is */
+    uint64_t set, offered;           /* counts of the root */
+    bool planned; /* the plan of the root has ended; metadata may follow */
     struct seen_error *why;
 };
 

@@ -23,10 +23,10 @@
 
 enum { BLOCK = 1024, LOOPS = 4 };
 
-/* Sets of nodes, one behind the other. */
+/* Sets of nodes in one array, one after the other. */
 struct pattern_sets {
     uint32_t *node;
-    size_t *end; /* of each set */
+    size_t *end; /* where each set ends in it */
     size_t n, node_room, end_room;
 };
 
@@ -34,9 +34,9 @@ struct pattern_walk {
     struct pattern_cache *c;
     struct pattern_way *w;
     struct budget *budget;
-    struct pattern_sets corner; /* the last of each block, from behind */
-    struct pattern_sets block;  /* from behind */
-    size_t top;                 /* the byte that block.end[0] is for */
+    struct pattern_sets corner; /* one per block, the last block first */
+    struct pattern_sets block;  /* of one block, its last byte first */
+    size_t top;                 /* the byte of the first set of `block` */
 };
 
 static void sets_clear(struct pattern_sets *s)

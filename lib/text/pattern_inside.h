@@ -51,7 +51,7 @@ struct pattern_part {
     bool copied;     /* made for a repetition, by copying another part */
     bool optional;   /* a group behind which there is "*", "?" or "{" */
     uint8_t around;  /* PATTERN_ANCHOR */
-    uint32_t number; /* of a set of bytes, or of a group, from 0 */
+    uint32_t number; /* which set of bytes, or which group, from 0 */
     uint32_t node;
     struct pattern_part *up, *left, *right, *first, *next;
 };
