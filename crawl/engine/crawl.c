@@ -245,7 +245,7 @@ static void copy_words(char *to, size_t room, const char *from)
             *to = '?';
 }
 
-/* Count the memory of a page that waits for a worker or a commit. */
+/* Count the memory of a page that waits for a reader or a commit. */
 static void account(struct crawl *c, struct crawl_page *page)
 {
     c->made -= page->made;
@@ -676,7 +676,7 @@ static bool has_lease(const struct crawl *c)
 
 /*
  * May a request begin? Not if all that are on their way could spend the
- * budget, so that it is not exceeded. And not if workers and commits do not
+ * budget, so that it is not exceeded. And not if readers and commits do not
  * keep up, so that neither hostile pages of 16 MB nor thousands of links per
  * page fill the memory, or the disk. Requests under way, however slow, do not
  * bring this about: body.h.
@@ -896,7 +896,7 @@ static void look_up(struct crawl *c, struct crawl_page *page)
 }
 
 /* Names are looked up by threads of their own: a name server that does not
-   answer takes half a minute, and workers have other things to do. Some of them
+   answer takes half a minute, and readers have other things to do. Some of them
    are kept for hosts that have answered before. */
 static void *look_thread(void *crawl)
 {
@@ -976,7 +976,7 @@ static void leave_reader(struct crawl *c, struct crawl_host *host,
 }
 
 /* The lock is held, but not while the work is done. */
-static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
+static enum seen_code read_on(struct crawl *c, struct crawl_reader *r,
                               struct crawl_page *page, bool apart,
                               struct seen_error *why)
 {
@@ -986,7 +986,7 @@ static enum seen_code work_on(struct crawl *c, struct crawl_worker *w,
     pthread_mutex_unlock(&c->lock);
     code = crawl_body_load(&c->bodies, page, why);
     if (code == SEEN_OK)
-        code = crawl_work(w, page, why);
+        code = crawl_read(r, page, why);
     crawl_body_drop(&c->bodies, page); /* it is packed, or not wanted */
     pthread_mutex_lock(&c->lock);
     c->loads -= apart;
@@ -1053,22 +1053,22 @@ static struct crawl_page *next_answer(struct crawl *c, bool *apart)
 
 /* Answers and questions to robots.txt take turns: a host with many of one kind
    does not hold up the other. */
-static void *work_thread(void *crawl)
+static void *read_thread(void *crawl)
 {
     struct crawl *c = crawl;
-    struct crawl_worker *w;
+    struct crawl_reader *r;
     struct crawl_page *page;
     struct seen_error why;
     enum seen_code code;
     bool asked = false, apart = false;
 
-    code = crawl_worker_new(&w, &c->hurry, &why);
+    code = crawl_reader_new(&r, &c->hurry, &why);
     pthread_mutex_lock(&c->lock);
     while (code == SEEN_OK && !c->quit) {
         asked = c->to_ask && !asked;
         page = asked ? NULL : next_answer(c, &apart);
         if (page)
-            code = work_on(c, w, page, apart, &why);
+            code = read_on(c, r, page, apart, &why);
         else if (c->to_ask)
             code = ask_robots(c, &why);
         else
@@ -1077,7 +1077,7 @@ static void *work_thread(void *crawl)
     pthread_mutex_unlock(&c->lock);
     if (code != SEEN_OK)
         crawl_fault(c, code, &why);
-    crawl_worker_free(w);
+    crawl_reader_free(r);
     return NULL;
 }
 
@@ -1090,8 +1090,8 @@ static void end_threads(struct crawl *c, bool committer)
     pthread_cond_broadcast(&c->to_work);
     pthread_cond_broadcast(&c->to_look);
     pthread_mutex_unlock(&c->lock);
-    while (c->workers)
-        pthread_join(c->worker[--c->workers], NULL);
+    while (c->readers)
+        pthread_join(c->reader[--c->readers], NULL);
     while (c->lookers)
         pthread_join(c->looker[--c->lookers], NULL);
 }
@@ -1105,13 +1105,13 @@ static enum seen_code start_threads(struct crawl *c, void *(*commits)(void *),
 
     if (!wanted)
         wanted = cpus > 0 ? (uint64_t)cpus : 1;
-    if (wanted > CRAWL_WORKERS_MOST)
-        wanted = CRAWL_WORKERS_MOST;
+    if (wanted > CRAWL_READERS_MOST)
+        wanted = CRAWL_READERS_MOST;
     c->loads_most = wanted < 2 * CRAWL_LOADS ? ((unsigned)wanted + 1) / 2
                                              : CRAWL_LOADS;
-    while (!fault && c->workers < wanted) {
-        fault = pthread_create(&c->worker[c->workers], NULL, work_thread, c);
-        c->workers += !fault;
+    while (!fault && c->readers < wanted) {
+        fault = pthread_create(&c->reader[c->readers], NULL, read_thread, c);
+        c->readers += !fault;
     }
     while (!fault && c->lookers < CRAWL_LOOKERS) {
         fault = pthread_create(&c->looker[c->lookers], NULL, look_thread, c);

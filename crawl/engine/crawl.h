@@ -9,12 +9,12 @@
  * Four kinds of threads, each with what belongs to it:
  *
  *     fetching    one, the caller's: the HTTP client and the due times
- *     workers     parse, extract, compress (work.h)
+ *     readers     parse, extract, compress (reader.h)
  *     lookers     look up the names of hosts, which may take long
  *     committing  one: state, cache, files (commit.h)
  *
  * Pages go round: the committing thread reads rows and gives them to hosts,
- * the fetching thread starts what is due, workers make of each answer what is
+ * the fetching thread starts what is due, readers make of each answer what is
  * to be stored, and the committing thread stores groups of them.
  *
  * Threads: a crawl belongs to one thread; crawl_stop() may be called from any

@@ -5,14 +5,13 @@
  *          │
  *     ┌────┴──────────────────────────────────────────────────────────┐
  *     │ crawl.c    fetching: starts what is due, hands answers on     │
- *     │ work.c     readers: answers ──> done                          │
+ *     │ reader.c   readers: answers ──> done                          │
  *     │ allow.c    readers: what robots.txt says about pages at hand  │
  *     │ rules.c    any: which robots.txt are in memory                │
- *     │ commit.c   committing: groups of done pages into the state    │
- *     │ refill.c   committing: rows of the state to hosts in memory   │
- *     │ visit.c    committing: visits begin, pages become due         │
- *     │ team_*.c   committing, instead of the last three: a worker    │
- *     │            of many, with a frontier that all of them share    │
+ *     │ commit.c   committing: groups of done pages into rows         │
+ *     │ refill.c   committing: rows to hosts in memory                │
+ *     │ store.h    committing: where the rows live, a folder or a     │
+ *     │            frontier that many workers share                   │
  *     └───────────────────────────────────────────────────────────────┘
  *
  * State, cache and outputs belong to the committing thread and need no lock.
@@ -34,10 +33,10 @@
 #include "../folder/output.h"
 #include "../folder/search.h"
 #include "../folder/skip.h"
-#include "work.h"
+#include "reader.h"
 
 enum {
-    CRAWL_WORKERS_MOST = 64,
+    CRAWL_READERS_MOST = 64,
     CRAWL_LOOKERS = 8,      /* threads that look up names, */
     CRAWL_LOOKERS_KEPT = 2, /* of them for hosts that answered before */
     CRAWL_GROUP = 256,      /* pages per commit, about, */
@@ -81,8 +80,8 @@ struct crawl {
     struct crawl_freshest *freshest; /* NULL: without --policy freshest */
     int64_t planned;                 /* when its price was found, */
     uint64_t planned_pages;          /* and for how many pages */
-    pthread_t committer, worker[CRAWL_WORKERS_MOST], looker[CRAWL_LOOKERS];
-    unsigned workers, lookers;
+    pthread_t committer, reader[CRAWL_READERS_MOST], looker[CRAWL_LOOKERS];
+    unsigned readers, lookers;
 
     /* of the fetching thread */
     struct fetch *web;

@@ -105,8 +105,8 @@ void crawl_page_free(struct crawl_page *page)
     if (!page)
         return;
     crawl_page_free(page->onward);
-    if (page->task)
-        crawl_task_release(page->task);
+    if (page->team_visit)
+        crawl_team_visit_release(page->team_visit);
     free(page->url);
     free(page->key_text);
     free(page->via_url);
@@ -137,8 +137,8 @@ void crawl_pages_free(struct crawl_page *page)
 void crawl_page_inherit(struct crawl_page *page, const struct crawl_page *from)
 {
     page->shared = from->shared;
-    if (from->task)
-        crawl_task_hold(from->task, page);
+    if (from->team_visit)
+        crawl_team_visit_hold(from->team_visit, page);
 }
 
 void crawl_spare_take(struct crawl_spares *s, struct buffer *b)

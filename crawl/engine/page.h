@@ -38,7 +38,7 @@ enum crawl_outcome {
 };
 extern const char *const crawl_outcome_names[CRAWL_OUTCOMES];
 
-/* A link as the worker found it. Texts are in page->texts. */
+/* A link as the reader found it. Texts are in page->texts. */
 struct crawl_link {
     struct seen_key key;
     size_t url, url_len; /* offsets, since the buffer moves as it grows */
@@ -64,14 +64,14 @@ enum crawl_flags {
 struct crawl_host;
 struct crawl_origin;
 struct crawl_shared;
-struct crawl_task;
+struct crawl_team_visit;
 
 enum { CRAWL_COST = 256 };
 
 struct crawl_page {
     struct crawl_page *next;
     const struct crawl_shared *shared; /* what its visit asks for */
-    struct crawl_task *task; /* of a team: its visit; or NULL */
+    struct crawl_team_visit *team_visit; /* of a team: its visit; or NULL */
     struct crawl_host *host;
     struct crawl_origin *robots; /* this is its robots.txt, or NULL */
     struct crawl_host *other;    /* that answers it, if it was moved there */
@@ -111,7 +111,7 @@ struct crawl_page {
     bool no_room;      /* there was none for its body, so it is put off */
     bool late;
 
-    /* what the worker made of it */
+    /* what the reader made of it */
     enum crawl_outcome outcome;
     char mime[96], title[128];
     struct warc_packed packed; /* members for the WARC file */
@@ -190,8 +190,9 @@ char *crawl_link_keys(struct seen_key *key,
 void crawl_page_inherit(struct crawl_page *page,
                         const struct crawl_page *from);
 
-/* The page is of this visit until it is freed: crawl/team/task.c. */
-void crawl_task_hold(struct crawl_task *task, struct crawl_page *page);
-void crawl_task_release(struct crawl_task *task);
+/* The page is of this visit until it is freed: crawl/team/visits.c. */
+void crawl_team_visit_hold(struct crawl_team_visit *task,
+                           struct crawl_page *page);
+void crawl_team_visit_release(struct crawl_team_visit *task);
 
 #endif

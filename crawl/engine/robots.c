@@ -106,7 +106,7 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
         o->state = CRAWL_ROBOTS_UNKNOWN; /* asked again, when it is due */
         /* Its failures count those before the host was out of memory. */
         if (o->attempts++ < s->retries && o->failures <= s->retries &&
-            !crawl_work_refused(page))
+            !crawl_read_refused(page))
             break;
         close_origin(host, o, page->fault);
     }

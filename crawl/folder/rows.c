@@ -254,7 +254,7 @@ static enum seen_code note_endless(struct crawl_rows *r,
     return code == SEEN_OK ? crawl_state_unfetched(s, &link->key, why) : code;
 }
 
-/* The traps that a worker noticed; it remembers some, and counts all. */
+/* The traps that a reader noticed; it remembers some, and counts all. */
 static enum seen_code insert_traps(struct crawl_rows *r,
                                    const struct crawl_page *page,
                                    struct seen_error *why)

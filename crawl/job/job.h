@@ -33,7 +33,7 @@
 #include "../page/scope.h"
 #include "../page/settings.h"
 #include "../template/template.h"
-#include "../engine/work.h"
+#include "../engine/reader.h"
 
 enum {
     CRAWL_JOB_VERSION = 1,
@@ -100,7 +100,7 @@ struct crawl_job {
                                         worker's have their defaults */
     struct crawl_template *template; /* or NULL */
     struct crawl_scope *scope;       /* has the hosts of the start URLs */
-    struct crawl_shared shared;      /* for crawl_work(); visit_id is 0, folder
+    struct crawl_shared shared;      /* for crawl_read(); visit_id is 0, folder
                                    NULL */
     uint64_t starts;                 /* start URLs, at least 1 */
     struct crawl_job_kept *kept;

@@ -7,7 +7,7 @@
 #include "../../lib/text/json.h"
 #include "../../lib/text/span.h"
 #include "record.h"
-#include "../engine/work.h"
+#include "../engine/reader.h"
 
 static bool has_record(const struct crawl_page *page)
 {

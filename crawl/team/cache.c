@@ -102,16 +102,16 @@ static bool is_away(const struct crawl_team *t)
 
 /* The filter cannot be used now. One that is gone, since somebody deleted it,
    is made again the next time. */
-static void give_up(struct crawl *c, struct crawl_task *task, uint64_t began,
-                    struct seen_error *why)
+static void give_up(struct crawl *c, struct crawl_team_visit *visit,
+                    uint64_t began, struct seen_error *why)
 {
     enum { LEAST = 1000, TIMES = 10 };
     struct crawl_team *t = c->team;
     uint64_t took = clock_ms() - began;
     struct seen_error text;
 
-    seen_filter_free(task->filter);
-    task->filter = NULL;
+    seen_filter_free(visit->filter);
+    visit->filter = NULL;
     if (why->code != SEEN_CORRUPT && why->code != SEEN_ABSENT)
         t->cache_until = clock_ms() +
                          (TIMES * took > LEAST ? TIMES * took : LEAST);
@@ -157,28 +157,29 @@ static char *address_of(const struct crawl_team *t, int64_t id,
     return address;
 }
 
-static enum seen_code open_filter(struct crawl *c, struct crawl_task *task,
+static enum seen_code open_filter(struct crawl *c,
+                                  struct crawl_team_visit *visit,
                                   const char *address, struct seen_error *why)
 {
     const bool reserved = crawl_team_cache_reads(c->team);
     const struct remote_options options = {
         .profile = "whatwg", .over = !reserved, .warn = warn, .whose = c
     };
-    enum seen_code code = remote_open(&task->filter, address, &options, why);
+    enum seen_code code = remote_open(&visit->filter, address, &options, why);
     char row[24];
 
     if (code != SEEN_OK)
         return code;
-    name_row(row, task->id);
-    if (reserved || remote_is_marked(task->filter, row_name, row))
+    name_row(row, visit->id);
+    if (reserved || remote_is_marked(visit->filter, row_name, row))
         return SEEN_OK;
-    seen_filter_free(task->filter); /* of a visit that was pruned */
-    task->filter = NULL;
+    seen_filter_free(visit->filter); /* of a visit that was pruned */
+    visit->filter = NULL;
     return seen_fail(why, SEEN_ABSENT, 0, "it is of another visit");
 }
 
 static enum seen_code save_filter(struct crawl *c,
-                                  const struct crawl_task *task,
+                                  const struct crawl_team_visit *visit,
                                   const char *address, struct seen_plan *plan,
                                   struct seen_error *why)
 {
@@ -187,7 +188,7 @@ static enum seen_code save_filter(struct crawl *c,
     enum seen_code code = crawl_remote_new(&f, address, plan, why);
     char row[24];
 
-    name_row(row, task->id);
+    name_row(row, visit->id);
     if (code == SEEN_OK)
         code = seen_meta_set(f, row_name, row, why);
     if (code == SEEN_OK)
@@ -197,30 +198,31 @@ static enum seen_code save_filter(struct crawl *c,
 }
 
 static enum seen_code make_filter(struct crawl *c,
-                                  const struct crawl_task *task,
+                                  const struct crawl_team_visit *visit,
                                   const char *address, struct seen_error *why)
 {
     const struct crawl_team_settings *s = &c->team->settings;
     struct seen_plan plan = { .profile = "whatwg",
                               .capacity = s->capacity ? s->capacity : CAPACITY,
-                              .rate = task->job->settings.rate > 0
-                                          ? task->job->settings.rate
+                              .rate = visit->job->settings.rate > 0
+                                          ? visit->job->settings.rate
                                           : 1e-6,
-                              .seed = task->job->seed };
+                              .seed = visit->job->seed };
     enum seen_code code;
 
     if (!crawl_team_cache_reads(c->team))
-        return save_filter(c, task, address, &plan, why);
+        return save_filter(c, visit, address, &plan, why);
     code = remote_reserve(address, &plan, why);
     return code == SEEN_EXISTS ? SEEN_OK : code; /* another worker did */
 }
 
 /* Several workers may meet a visit at once; one of them makes the filter. */
-static enum seen_code open_or_make(struct crawl *c, struct crawl_task *task,
+static enum seen_code open_or_make(struct crawl *c,
+                                   struct crawl_team_visit *visit,
                                    struct seen_error *why)
 {
     const struct timespec pause = { .tv_nsec = PAUSE * 1000000L };
-    char *address = address_of(c->team, task->id, task->job->visit);
+    char *address = address_of(c->team, visit->id, visit->job->visit);
     enum seen_code code = SEEN_BUSY;
 
     if (!address)
@@ -228,53 +230,53 @@ static enum seen_code open_or_make(struct crawl *c, struct crawl_task *task,
     for (int i = 0; i < TRIES && code == SEEN_BUSY; i++) {
         if (i)
             nanosleep(&pause, NULL);
-        code = open_filter(c, task, address, why);
+        code = open_filter(c, visit, address, why);
         if (code == SEEN_ABSENT || code == SEEN_CORRUPT) {
-            code = make_filter(c, task, address, why);
+            code = make_filter(c, visit, address, why);
             if (code == SEEN_OK)
-                code = open_filter(c, task, address, why);
+                code = open_filter(c, visit, address, why);
         }
     }
     free(address);
     return code;
 }
 
-static bool is_ready(struct crawl *c, struct crawl_task *task)
+static bool is_ready(struct crawl *c, struct crawl_team_visit *visit)
 {
     const uint64_t began = clock_ms();
     struct seen_error why;
 
     if (is_away(c->team))
         return false;
-    if (task->filter || open_or_make(c, task, &why) == SEEN_OK)
+    if (visit->filter || open_or_make(c, visit, &why) == SEEN_OK)
         return true;
-    give_up(c, task, began, &why);
+    give_up(c, visit, began, &why);
     return false;
 }
 
-void crawl_team_cache_ask(struct crawl *c, struct crawl_task *task,
+void crawl_team_cache_ask(struct crawl *c, struct crawl_team_visit *visit,
                           const struct seen_key *key, size_t n, bool *seen)
 {
-    const bool ready = is_ready(c, task);
+    const bool ready = is_ready(c, visit);
     const uint64_t began = clock_ms();
     struct seen_error why;
 
-    if (ready && seen_filter_has(task->filter, key, n, seen, &why) == SEEN_OK)
+    if (ready && seen_filter_has(visit->filter, key, n, seen, &why) == SEEN_OK)
         return;
     if (ready)
-        give_up(c, task, began, &why);
+        give_up(c, visit, began, &why);
     memset(seen, 0, n);
 }
 
-void crawl_team_cache_add(struct crawl *c, struct crawl_task *task,
+void crawl_team_cache_add(struct crawl *c, struct crawl_team_visit *visit,
                           const struct seen_key *key, size_t n)
 {
-    const bool ready = is_ready(c, task);
+    const bool ready = is_ready(c, visit);
     const uint64_t began = clock_ms();
     struct seen_error why;
 
-    if (ready && seen_filter_add(task->filter, key, n, NULL, &why) != SEEN_OK)
-        give_up(c, task, began, &why);
+    if (ready && seen_filter_add(visit->filter, key, n, NULL, &why) != SEEN_OK)
+        give_up(c, visit, began, &why);
 }
 
 void crawl_team_cache_remove(struct crawl *c, int64_t id, const char *visit)

@@ -34,11 +34,11 @@ bool crawl_team_cache_reads(const struct crawl_team *t);
 
 /* Which links of a page does the filter of its visit have? None, if it cannot
    be asked. */
-void crawl_team_cache_ask(struct crawl *c, struct crawl_task *task,
+void crawl_team_cache_ask(struct crawl *c, struct crawl_team_visit *visit,
                           const struct seen_key *key, size_t n, bool *seen);
 
 /* Add keys whose rows are there, if that is possible now. */
-void crawl_team_cache_add(struct crawl *c, struct crawl_task *task,
+void crawl_team_cache_add(struct crawl *c, struct crawl_team_visit *visit,
                           const struct seen_key *key, size_t n);
 
 /* The visit has ended. */

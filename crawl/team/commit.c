@@ -44,9 +44,9 @@ static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
                           struct seen_error *why)
 {
     if (c->team->settings.cache)
-        crawl_team_cache_ask(c, page->task, key, n, seen);
-    else if (page->task->filter)
-        return seen_filter_has(page->task->filter, key, n, seen, why);
+        crawl_team_cache_ask(c, page->team_visit, key, n, seen);
+    else if (page->team_visit->filter)
+        return seen_filter_has(page->team_visit->filter, key, n, seen, why);
     return SEEN_OK;
 }
 
@@ -98,7 +98,7 @@ enum seen_code crawl_team_publish(struct crawl *c,
 
 static unsigned shard_of(const struct crawl_page *page)
 {
-    return (unsigned)(page->key.lo % page->task->job->shards);
+    return (unsigned)(page->key.lo % page->team_visit->job->shards);
 }
 
 static enum seen_code publish(struct crawl_group *g, struct seen_error *why)
@@ -196,7 +196,7 @@ static void add_link(struct shared_rows *r, struct crawl_found *found,
     const struct crawl_page *page = found->page;
 
     *row = (struct frontier_link){
-        .visit = page->task->id,
+        .visit = page->team_visit->id,
         .page = crawl_link_row(page, found->link, r->path[all->links]),
     };
     row->page.via = page->robots ? 0 : page->id;
@@ -214,7 +214,7 @@ static void add_page(struct shared_rows *r, struct crawl_part *part)
     r->part[r->all.dones] = part;
     r->all.done[r->all.dones++] = (struct frontier_done){
         .page = crawl_page_again(page),
-        .visit = page->task->id,
+        .visit = page->team_visit->id,
         .end = end_of(page),
         .bytes = (int64_t)page->size,
         .shard = page->record.len ? (int)shard_of(page) : -1,
@@ -335,14 +335,15 @@ static size_t add_to_shared(struct crawl *c, const struct shared_rows *r,
                             size_t first)
 {
     enum { BATCH = 512 };
-    struct crawl_task *task = r->found[first]->page->task;
+    struct crawl_team_visit *visit = r->found[first]->page->team_visit;
     const struct crawl_page *page[BATCH];
     const struct crawl_link *link[BATCH];
     struct seen_key key[BATCH];
     size_t n = 0, at = first;
     char *texts = NULL;
 
-    for (; at < r->all.links && n < BATCH && r->found[at]->page->task == task;
+    for (; at < r->all.links && n < BATCH &&
+           r->found[at]->page->team_visit == visit;
          at++)
         if (is_row(r, at)) {
             page[n] = r->found[at]->page;
@@ -353,7 +354,7 @@ static size_t add_to_shared(struct crawl *c, const struct shared_rows *r,
     if (n && reads_texts(c) && !(texts = crawl_link_keys(key, page, link, n)))
         n = 0; /* without memory they are asked of the frontier again */
     if (n)
-        crawl_team_cache_add(c, task, key, n);
+        crawl_team_cache_add(c, visit, key, n);
     free(texts);
     return at;
 }
@@ -372,7 +373,7 @@ static enum seen_code added(struct crawl_group *g, struct seen_error *why)
         return SEEN_OK;
     }
     for (size_t i = 0; code == SEEN_OK && i < r->all.links; i++) {
-        struct seen_filter *filter = r->found[i]->page->task->filter;
+        struct seen_filter *filter = r->found[i]->page->team_visit->filter;
 
         if (filter && is_row(r, i))
             code = seen_filter_add(filter, &r->found[i]->link->key, 1, NULL,
@@ -396,7 +397,7 @@ static void settle_part(struct crawl_team *t, const struct crawl_part *part)
     if (page->robots || !crawl_page_was_fetched(page))
         return;
     t->report.bytes += page->size;
-    page->task->fetched++;
+    page->team_visit->fetched++;
 }
 
 static void settle(struct crawl_group *g)
@@ -419,7 +420,7 @@ const struct crawl_store crawl_team_store = {
     .shares_hosts = true,
     .renew = crawl_team_renew,
     .begin_anew = crawl_team_begin_anew,
-    .tend = crawl_tasks_tend,
+    .tend = crawl_team_visits_tend,
     .rest = crawl_team_rest,
     .reads_texts = reads_texts,
     .ask = ask,

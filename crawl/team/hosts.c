@@ -91,27 +91,28 @@ enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
 
 /* What is left of the visit's budget is shared by the workers, so that those
    pages do not exceed it by much that others fetch meanwhile. */
-static bool may_spend(const struct crawl *c, const struct crawl_task *task)
+static bool may_spend(const struct crawl *c,
+                      const struct crawl_team_visit *visit)
 {
-    int64_t most = (int64_t)task->job->settings.pages, rest, share;
+    int64_t most = (int64_t)visit->job->settings.pages, rest, share;
 
     if (!most)
         return true;
-    rest = most - task->fetched;
+    rest = most - visit->fetched;
     share = c->team->workers > 1
                 ? (rest + c->team->workers - 1) / c->team->workers
                 : rest;
-    return (int64_t)atomic_load(&task->pages) < share;
+    return (int64_t)atomic_load(&visit->pages) < share;
 }
 
 enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
                                   struct seen_error *why)
 {
-    struct crawl_task *task;
-    enum seen_code code = crawl_task_find(c, page->visit, &task, why);
+    struct crawl_team_visit *visit;
+    enum seen_code code = crawl_team_visit_find(c, page->visit, &visit, why);
 
-    if (code == SEEN_OK && may_spend(c, task))
-        crawl_task_hold(task, page);
+    if (code == SEEN_OK && may_spend(c, visit))
+        crawl_team_visit_hold(visit, page);
     return code;
 }
 
@@ -124,7 +125,7 @@ void crawl_team_drop_pages(struct crawl *c)
         for (unsigned n = host->ready; n; n--) {
             struct crawl_page *page = crawl_host_pull(host);
 
-            if (page->robots || page->task->runs) {
+            if (page->robots || page->team_visit->runs) {
                 crawl_host_push(host, page, false); /* all of them: in order */
             } else {
                 crawl_host_forget_out(host, page->id);

@@ -2,7 +2,7 @@
  * inside.h - what the parts of a team's worker share.
  *
  *     team.c          open, run, the committing thread, the lease
- *     task.c      visits in memory, jobs, ends of visits
+ *     visits.c    visits in memory, jobs, ends of visits
  *     hosts.c     hosts and pages from the shared frontier
  *     commit.c    groups of pages to files, queue and frontier
  *     folder.c    the files of a worker, and of those that died
@@ -23,7 +23,7 @@
 #include "team.h"
 
 /* A visit. It is freed when it is over and no page in memory is of it. */
-struct crawl_task {
+struct crawl_team_visit {
     int64_t id;
     struct crawl_job *job;
     struct seen_filter *filter; /* of links whose rows are there; or NULL */
@@ -39,7 +39,7 @@ struct crawl_team {
     struct crawl_posts posts;
     struct sql *db;
     struct frontier_shared *frontier;
-    struct map tasks; /* by id */
+    struct map visits; /* by id */
     char *folder, *name;
     char *note; /* its path: folder.c */
     int note_fd, note_lock;
@@ -62,13 +62,13 @@ struct crawl_team {
 /* --- visits --- */
 
 /* The visit with this number, read from the frontier if it is not known. */
-enum seen_code crawl_task_find(struct crawl *c, int64_t id,
-                               struct crawl_task **out,
-                               struct seen_error *why);
+enum seen_code crawl_team_visit_find(struct crawl *c, int64_t id,
+                                     struct crawl_team_visit **out,
+                                     struct seen_error *why);
 
 /* Take jobs, publish the ends of visits, forget visits that are over. */
-enum seen_code crawl_tasks_tend(struct crawl *c, struct seen_error *why);
-void crawl_tasks_clear(struct crawl *c);
+enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why);
+void crawl_team_visits_clear(struct crawl *c);
 
 /* --- hosts and pages --- */
 

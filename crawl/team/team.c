@@ -123,7 +123,7 @@ void crawl_team_close(struct crawl *c)
         return;
     t = c->team;
     crawl_engine_clear(c);
-    crawl_tasks_clear(c);
+    crawl_team_visits_clear(c);
     crawl_team_folder_close(t);
     frontier_shared_close(t->frontier);
     sql_close(t->db);

@@ -1,6 +1,6 @@
 /* cost_test.c - what a page may cost its reader, and what is kept of one that
    costs more. All in counted steps: lib/text/budget.h. */
-#include "crawl/engine/work.h"
+#include "crawl/engine/reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct reading {
     struct crawl_scope *scope;
     struct crawl_template *template;
     struct crawl_shared shared;
-    struct crawl_worker *worker;
+    struct crawl_reader *worker;
     atomic_bool stop;
 };
 
@@ -48,8 +48,8 @@ static void begin_excluding(struct reading *r, const char *template,
                                        .folder = "",
                                        .visit = everywhere,
                                        .visit_id = 1 };
-    assert_int_equal(crawl_worker_new(&r->worker, &r->stop, &why), SEEN_OK);
-    crawl_worker_limit(r->worker, STEPS, STEPS);
+    assert_int_equal(crawl_reader_new(&r->worker, &r->stop, &why), SEEN_OK);
+    crawl_reader_limit(r->worker, STEPS, STEPS);
 }
 
 static void begin(struct reading *r, const char *template)
@@ -59,7 +59,7 @@ static void begin(struct reading *r, const char *template)
 
 static void end(struct reading *r)
 {
-    crawl_worker_free(r->worker);
+    crawl_reader_free(r->worker);
     crawl_template_free(r->template);
     crawl_scope_free(r->scope);
 }
@@ -113,24 +113,24 @@ static struct crawl_page *read_twice(struct reading *r, const char *head,
 {
     struct buffer record[2] = { { .bytes = NULL } };
     struct crawl_page *page = NULL;
-    struct crawl_worker *first = r->worker;
+    struct crawl_reader *first = r->worker;
     struct seen_error why;
 
     for (int i = 0; i < 2; i++) {
         crawl_page_free(page);
         page = answer(r, head, body->bytes, body->len);
-        assert_int_equal(crawl_work(r->worker, page, &why), SEEN_OK);
+        assert_int_equal(crawl_read(r->worker, page, &why), SEEN_OK);
         /* It is packed whatever it has cost. */
         assert_true(page->steps - 5 * page->raw.len <= STEPS);
         assert_true(page->packed.bytes.len > 0); /* stored as always */
         record_of(&record[i], page);
         if (i)
             continue;
-        assert_int_equal(crawl_worker_new(&r->worker, &r->stop, &why),
+        assert_int_equal(crawl_reader_new(&r->worker, &r->stop, &why),
                          SEEN_OK);
-        crawl_worker_limit(r->worker, STEPS, STEPS);
+        crawl_reader_limit(r->worker, STEPS, STEPS);
     }
-    crawl_worker_free(first);
+    crawl_reader_free(first);
     assert_int_equal(record[0].len, record[1].len);
     assert_memory_equal(record[0].bytes, record[1].bytes, record[0].len);
     buffer_clear(&record[0]);
@@ -411,7 +411,7 @@ static enum seen_code read_once(struct reading *r, const struct buffer *body,
                                 uint64_t *steps)
 {
     struct crawl_page *page = answer(r, html, body->bytes, body->len);
-    enum seen_code code = crawl_work(r->worker, page, NULL);
+    enum seen_code code = crawl_read(r->worker, page, NULL);
 
     *steps = page->steps;
     crawl_page_free(page);
@@ -428,7 +428,7 @@ TEST(after_a_stop_what_costs_little_is_finished_and_what_costs_much_is_not)
     repeat(&small, "<a href=/x>x</a>", 1000);
     long_base(&large);
     assert_int_equal(read_once(&r, &small, &cost), SEEN_OK);
-    crawl_worker_limit(r.worker, 1000000000, 5 * cost);
+    crawl_reader_limit(r.worker, 1000000000, 5 * cost);
     atomic_store(&r.stop, true);
     for (int i = 0; i < 4; i++)
         assert_int_equal(read_once(&r, &small, &steps), SEEN_OK);
@@ -458,7 +458,7 @@ TEST(a_page_that_is_too_long_for_a_tree_has_no_fields)
     page->raw.bytes = calloc(1, len); /* zeros that take no memory */
     assert_non_null(page->raw.bytes);
     page->raw.len = page->raw.room = len;
-    assert_int_equal(crawl_work(r.worker, page, NULL), SEEN_OK);
+    assert_int_equal(crawl_read(r.worker, page, NULL), SEEN_OK);
     assert_int_equal(page->outcome, CRAWL_STORED);
     assert_string_equal(page->costly, "it is too long for a template");
     assert_non_null(memmem(page->record.bytes, page->record.len,
@@ -484,7 +484,7 @@ TEST(what_cannot_be_packed_is_the_outcome_of_its_page)
                                         .place = empty,
                                         .type = empty,
                                         .note = empty };
-    assert_int_equal(crawl_work(r.worker, page, NULL), SEEN_OK);
+    assert_int_equal(crawl_read(r.worker, page, NULL), SEEN_OK);
     assert_int_equal(page->outcome, CRAWL_FAILED);
     assert_non_null(strstr(page->fault, "a revisit refers to a URL"));
     assert_int_equal(page->packed.bytes.len, 0);

@@ -1,5 +1,5 @@
 /*
- * task.c - visits: from the message of a job to its end.
+ * visits.c - visits: from the message of a job to its end.
  *
  * Any worker may meet pages of any visit that runs, so it reads the job from
  * the frontier when it does. The message itself was done with when its visit
@@ -32,38 +32,39 @@ enum {
 
 /* --- visits in memory --- */
 
-static void free_task(struct crawl_task *task)
+static void free_visit(struct crawl_team_visit *visit)
 {
-    crawl_job_free(task->job);
-    seen_filter_free(task->filter);
-    crawl_queries_clear(&task->queries);
-    free(task);
+    crawl_job_free(visit->job);
+    seen_filter_free(visit->filter);
+    crawl_queries_clear(&visit->queries);
+    free(visit);
 }
 
-void crawl_task_hold(struct crawl_task *task, struct crawl_page *page)
+void crawl_team_visit_hold(struct crawl_team_visit *visit,
+                           struct crawl_page *page)
 {
-    atomic_fetch_add(&task->pages, 1);
-    page->task = task;
-    page->shared = &task->job->shared;
+    atomic_fetch_add(&visit->pages, 1);
+    page->team_visit = visit;
+    page->shared = &visit->job->shared;
 }
 
-void crawl_task_release(struct crawl_task *task)
+void crawl_team_visit_release(struct crawl_team_visit *visit)
 {
-    atomic_fetch_sub(&task->pages, 1);
+    atomic_fetch_sub(&visit->pages, 1);
 }
 
-static enum seen_code make_filter(struct crawl_task *task,
+static enum seen_code make_filter(struct crawl_team_visit *visit,
                                   struct seen_error *why)
 {
     const struct seen_plan plan = { .kind = "growing/bloom",
                                     .profile = "whatwg",
                                     .capacity = FILTER_FIRST,
-                                    .rate = task->job->settings.rate > 0
-                                                ? task->job->settings.rate
+                                    .rate = visit->job->settings.rate > 0
+                                                ? visit->job->settings.rate
                                                 : 1e-6,
-                                    .seed = task->job->seed };
+                                    .seed = visit->job->seed };
 
-    return seen_filter_new(&task->filter, &plan, why);
+    return seen_filter_new(&visit->filter, &plan, why);
 }
 
 static struct crawl_job_rules rules_of(const struct crawl *c)
@@ -87,26 +88,26 @@ static bool take_row(void *owner, const struct frontier_visit *visit)
     return true;
 }
 
-static enum seen_code load_task(struct crawl *c, int64_t id,
-                                struct crawl_task **out,
-                                struct seen_error *why)
+static enum seen_code load_visit(struct crawl *c, int64_t id,
+                                 struct crawl_team_visit **out,
+                                 struct seen_error *why)
 {
     const struct crawl_job_rules rules = rules_of(c);
-    struct crawl_task *task = calloc(1, sizeof *task);
+    struct crawl_team_visit *visit = calloc(1, sizeof *visit);
     struct row row = { .failed = false };
     struct seen_error detail;
     enum seen_code code;
 
     *out = NULL;
-    if (!task)
+    if (!visit)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
-    task->id = id;
-    task->runs = true;
+    visit->id = id;
+    visit->runs = true;
     code = frontier_shared_visit(c->team->frontier, id, take_row, &row, why);
     if (code == SEEN_OK && row.job.failed)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
     if (code == SEEN_OK) {
-        code = crawl_job_read(&task->job,
+        code = crawl_job_read(&visit->job,
                               (struct seen_span){ row.job.bytes, row.job.len },
                               &rules, &detail);
         if (code != SEEN_OK)
@@ -115,33 +116,34 @@ static enum seen_code load_task(struct crawl *c, int64_t id,
                              (long long)id, detail.text);
     }
     if (code == SEEN_OK) {
-        task->job->shared.no_warc = !c->team->folder;
-        task->job->shared.visit_id = id;
-        task->job->shared.queries = &task->queries;
+        visit->job->shared.no_warc = !c->team->folder;
+        visit->job->shared.visit_id = id;
+        visit->job->shared.queries = &visit->queries;
         if (!c->team->settings.no_filter && !c->team->settings.cache)
-            code = make_filter(task, why);
+            code = make_filter(visit, why);
     }
     if (code == SEEN_OK &&
-        !map_set(&c->team->tasks, &task->id, sizeof task->id, task))
+        !map_set(&c->team->visits, &visit->id, sizeof visit->id, visit))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
     buffer_clear(&row.job);
     if (code != SEEN_OK) {
-        free_task(task);
+        free_visit(visit);
         return code;
     }
     c->team->report.visits++;
-    *out = task;
+    *out = visit;
     return SEEN_OK;
 }
 
-enum seen_code crawl_task_find(struct crawl *c, int64_t id,
-                               struct crawl_task **out, struct seen_error *why)
+enum seen_code crawl_team_visit_find(struct crawl *c, int64_t id,
+                                     struct crawl_team_visit **out,
+                                     struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
-    *out = map_get(&c->team->tasks, &id, sizeof id);
+    *out = map_get(&c->team->visits, &id, sizeof id);
     if (!*out)
-        code = load_task(c, id, out, why);
+        code = load_visit(c, id, out, why);
     if (code == SEEN_OK)
         (*out)->met = clock_ms();
     return code;
@@ -149,28 +151,28 @@ enum seen_code crawl_task_find(struct crawl *c, int64_t id,
 
 /* A visit that comes up again is read again, and its filter is empty: that
    costs rows which are refused, no more. */
-static void forget_tasks(struct crawl_team *t, bool all)
+static void forget_visits(struct crawl_team *t, bool all)
 {
-    struct crawl_task *task, *gone[64];
+    struct crawl_team_visit *visit, *gone[64];
     size_t n;
 
     do {
         n = 0;
-        for (size_t at = 0; n < 64 && (task = map_next(&t->tasks, &at));)
-            if (!atomic_load(&task->pages) &&
-                (all || clock_ms() - task->met > KEPT_FOR))
-                gone[n++] = task;
+        for (size_t at = 0; n < 64 && (visit = map_next(&t->visits, &at));)
+            if (!atomic_load(&visit->pages) &&
+                (all || clock_ms() - visit->met > KEPT_FOR))
+                gone[n++] = visit;
         for (size_t i = 0; i < n; i++) {
-            map_remove(&t->tasks, &gone[i]->id, sizeof gone[i]->id);
-            free_task(gone[i]);
+            map_remove(&t->visits, &gone[i]->id, sizeof gone[i]->id);
+            free_visit(gone[i]);
         }
     } while (n == 64);
 }
 
-void crawl_tasks_clear(struct crawl *c)
+void crawl_team_visits_clear(struct crawl *c)
 {
-    forget_tasks(c->team, true);
-    map_clear(&c->team->tasks);
+    forget_visits(c->team, true);
+    map_clear(&c->team->visits);
 }
 
 /* --- jobs --- */
@@ -383,23 +385,23 @@ struct running {
     size_t spents, n;
 };
 
-static bool take_running(void *owner, const struct frontier_visit *visit)
+static bool take_running(void *owner, const struct frontier_visit *row)
 {
     struct running *r = owner;
-    struct crawl_task *task = map_get(&r->c->team->tasks, &visit->id,
-                                      sizeof visit->id);
+    struct crawl_team_visit *visit = map_get(&r->c->team->visits, &row->id,
+                                             sizeof row->id);
     const struct crawl_settings *s;
 
     r->n++;
-    if (!task)
+    if (!visit)
         return true;
-    task->fetched = visit->fetched;
-    task->runs = true;
-    s = &task->job->settings;
-    if (((s->time && visit->began_ago / 1000 >= (int64_t)s->time) ||
-         (s->bytes && visit->bytes >= (int64_t)s->bytes)) &&
+    visit->fetched = row->fetched;
+    visit->runs = true;
+    s = &visit->job->settings;
+    if (((s->time && row->began_ago / 1000 >= (int64_t)s->time) ||
+         (s->bytes && row->bytes >= (int64_t)s->bytes)) &&
         r->spents < SPENT)
-        r->spent[r->spents++] = visit->id;
+        r->spent[r->spents++] = row->id;
     return true;
 }
 
@@ -408,17 +410,17 @@ static enum seen_code look_at_visits(struct crawl *c, bool *any,
 {
     struct frontier_shared *f = c->team->frontier;
     struct running r = { .c = c };
-    struct crawl_task *task;
+    struct crawl_team_visit *visit;
     enum seen_code code;
 
-    for (size_t at = 0; (task = map_next(&c->team->tasks, &at));)
-        task->runs = false;
+    for (size_t at = 0; (visit = map_next(&c->team->visits, &at));)
+        visit->runs = false;
     code = frontier_shared_visits(f, FRONTIER_RUNNING, 0, take_running, &r,
                                   why);
     for (size_t i = 0; code == SEEN_OK && i < r.spents; i++) {
         code = frontier_shared_close_visit(f, r.spent[i], why);
-        task = map_get(&c->team->tasks, &r.spent[i], sizeof r.spent[i]);
-        task->runs = false;
+        visit = map_get(&c->team->visits, &r.spent[i], sizeof r.spent[i]);
+        visit->runs = false;
     }
     *any |= r.n > 0;
     if (code == SEEN_OK)
@@ -463,7 +465,7 @@ static enum seen_code look_for_jobs(struct crawl *c, bool *any,
 
 /* Visits that run are read all together, so they are not read after each few
    of thousands of jobs. */
-enum seen_code crawl_tasks_tend(struct crawl *c, struct seen_error *why)
+enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
     bool due = !t->looked || clock_ms() - t->looked >= LOOK_EVERY;
@@ -497,6 +499,6 @@ enum seen_code crawl_tasks_tend(struct crawl *c, struct seen_error *why)
     t->looks = code == SEEN_OK && !n && !any && !left ? t->looks + 1 : 0;
     t->idle = t->looks > 1;
     t->looked = left ? 0 : clock_ms();
-    forget_tasks(t, false);
+    forget_visits(t, false);
     return code;
 }

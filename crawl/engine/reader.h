@@ -1,18 +1,18 @@
 /*
  * work.h - what is done with an answer, off the fetching thread.
  *
- * A worker undoes chunks and codings, finds the links, judges them, makes
+ * A reader undoes chunks and codings, finds the links, judges them, makes
  * their keys, extracts fields, and packs the WARC members. It touches neither
  * the state nor the cache: all that it makes is in the page.
  *
- *     code = crawl_worker_new(&w, &stop, &why);
- *     crawl_work(w, page);                       page->outcome, links, packed
- *     crawl_worker_free(w);
+ *     code = crawl_reader_new(&r, &stop, &why);
+ *     crawl_read(r, page);                       page->outcome, links, packed
+ *     crawl_reader_free(r);
  *
- * Threads: one worker per thread; what pages share is read-only.
+ * Threads: one reader per thread; what pages share is read-only.
  */
-#ifndef SEEN_CRAWL_WORK_H
-#define SEEN_CRAWL_WORK_H
+#ifndef SEEN_CRAWL_READER_H
+#define SEEN_CRAWL_READER_H
 
 #include <stdatomic.h>
 
@@ -44,20 +44,20 @@ struct crawl_shared {
 enum {
     CRAWL_PAGE_STEPS = 1000000000,
     CRAWL_STEPS_MS = 500000,     /* per millisecond, about */
-    CRAWL_STOP_STEPS = 50000000, /* of all pages of a worker after a stop */
+    CRAWL_STOP_STEPS = 50000000, /* of all pages of a reader after a stop */
 };
 
-struct crawl_worker;
+struct crawl_reader;
 
 /* When *stop becomes true, pages that cost little are still finished, others
    are not. NULL: nobody stops it. */
-enum seen_code crawl_worker_new(struct crawl_worker **out,
+enum seen_code crawl_reader_new(struct crawl_reader **out,
                                 const atomic_bool *stop,
                                 struct seen_error *why);
-void crawl_worker_free(struct crawl_worker *w);
+void crawl_reader_free(struct crawl_reader *r);
 
 /* Instead of CRAWL_PAGE_STEPS and CRAWL_STOP_STEPS: tests take less time. */
-void crawl_worker_limit(struct crawl_worker *w, uint64_t steps,
+void crawl_reader_limit(struct crawl_reader *r, uint64_t steps,
                         uint64_t stop_steps);
 
 /*
@@ -65,10 +65,10 @@ void crawl_worker_limit(struct crawl_worker *w, uint64_t steps,
  * says nothing; the page is to be fetched again by whoever goes on. SEEN_NOMEM,
  * and nothing that a page contains, is a fault that ends the crawl.
  */
-enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
+enum seen_code crawl_read(struct crawl_reader *r, struct crawl_page *page,
                           struct seen_error *why);
 
 /* Was the request refused for good, so that it is not tried again? */
-bool crawl_work_refused(const struct crawl_page *page);
+bool crawl_read_refused(const struct crawl_page *page);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * work.c - from an answer to links, fields and WARC members.
+ * reader.c - from an answer to links, fields and WARC members.
  *
  * What an answer means:
  *
@@ -14,7 +14,7 @@
  * A page that says "too many requests" with the status 200 is a 429 in
  * disguise: short, and with the words in its title or first lines.
  */
-#include "work.h"
+#include "reader.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ enum {
     KEPT = 1 << 20            /* bytes of a buffer for the next page */
 };
 
-struct crawl_worker {
+struct crawl_reader {
     const struct crawl_shared *shared;
     struct warc_packer *packer;
     struct fetch_decoded decoded, other;
@@ -63,49 +63,49 @@ struct crawl_worker {
     uint64_t grace;
 };
 
-enum seen_code crawl_worker_new(struct crawl_worker **out,
+enum seen_code crawl_reader_new(struct crawl_reader **out,
                                 const atomic_bool *stop,
                                 struct seen_error *why)
 {
-    struct crawl_worker *w = calloc(1, sizeof *w);
+    struct crawl_reader *r = calloc(1, sizeof *r);
     enum seen_code code;
 
     *out = NULL;
-    if (!w)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
-    w->stop = stop;
-    crawl_worker_limit(w, CRAWL_PAGE_STEPS, CRAWL_STOP_STEPS);
-    w->decoded.budget = w->other.budget = &w->budget;
-    code = warc_packer_new(&w->packer, 0, why);
+    if (!r)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a reader");
+    r->stop = stop;
+    crawl_reader_limit(r, CRAWL_PAGE_STEPS, CRAWL_STOP_STEPS);
+    r->decoded.budget = r->other.budget = &r->budget;
+    code = warc_packer_new(&r->packer, 0, why);
     if (code != SEEN_OK) {
-        free(w);
+        free(r);
         return code;
     }
-    *out = w;
+    *out = r;
     return SEEN_OK;
 }
 
-void crawl_worker_limit(struct crawl_worker *w, uint64_t steps,
+void crawl_reader_limit(struct crawl_reader *r, uint64_t steps,
                         uint64_t stop_steps)
 {
-    w->steps = steps;
-    w->stop_steps = w->grace = stop_steps;
+    r->steps = steps;
+    r->stop_steps = r->grace = stop_steps;
 }
 
-void crawl_worker_free(struct crawl_worker *w)
+void crawl_reader_free(struct crawl_reader *r)
 {
-    if (!w)
+    if (!r)
         return;
-    warc_packer_free(w->packer);
-    fetch_decoded_clear(&w->decoded);
-    fetch_decoded_clear(&w->other);
-    crawl_copy_clear(&w->copy);
-    buffer_clear(&w->text);
-    buffer_clear(&w->title);
-    buffer_clear(&w->record);
-    buffer_clear(&w->fields);
-    warc_packed_clear(&w->packed);
-    free(w);
+    warc_packer_free(r->packer);
+    fetch_decoded_clear(&r->decoded);
+    fetch_decoded_clear(&r->other);
+    crawl_copy_clear(&r->copy);
+    buffer_clear(&r->text);
+    buffer_clear(&r->title);
+    buffer_clear(&r->record);
+    buffer_clear(&r->fields);
+    warc_packed_clear(&r->packed);
+    free(r);
 }
 
 static struct seen_span span_of_buffer(const struct buffer *b)
@@ -118,43 +118,43 @@ static struct seen_span span_of_buffer(const struct buffer *b)
 /* Steps per link and per byte of its URL; per byte of words. */
 enum { LINK = 200, LINK_BYTE = 4, WORD_BYTE = 24, WORD = 40, PACK_BYTE = 5 };
 
-static void begin_budget(struct crawl_worker *w, bool may_stop)
+static void begin_budget(struct crawl_reader *r, bool may_stop)
 {
-    w->budget = (struct budget){ .left = w->steps };
-    w->paying = &w->budget;
+    r->budget = (struct budget){ .left = r->steps };
+    r->paying = &r->budget;
     if (!may_stop)
         return;
-    if (!w->stop || !atomic_load(w->stop))
-        w->grace = w->stop_steps; /* a run goes on after a lease has ended */
-    w->budget.stop = w->stop;
-    w->budget.grace = w->grace;
+    if (!r->stop || !atomic_load(r->stop))
+        r->grace = r->stop_steps; /* a run goes on after a lease has ended */
+    r->budget.stop = r->stop;
+    r->budget.grace = r->grace;
 }
 
 /* A page is packed whatever it has cost; but a stop does not wait for that. */
-static bool may_pack(struct crawl_worker *w)
+static bool may_pack(struct crawl_reader *r)
 {
-    struct budget packing = w->budget;
+    struct budget packing = r->budget;
     bool may;
 
     if (!packing.hurried)
         packing.left = UINT64_MAX;
-    may = budget_spend(&packing, PACK_BYTE * (uint64_t)w->page->raw.len);
+    may = budget_spend(&packing, PACK_BYTE * (uint64_t)r->page->raw.len);
     if (packing.hurried)
-        w->budget = packing;
+        r->budget = packing;
     return may;
 }
 
 /* The first reason counts. */
-static void note_cost(struct crawl_worker *w, bool costly, const char *what)
+static void note_cost(struct crawl_reader *r, bool costly, const char *what)
 {
     if (costly)
-        crawl_page_note_cost(w->page, "%s", what);
+        crawl_page_note_cost(r->page, "%s", what);
 }
 
-static uint64_t focus_cost(const struct crawl_worker *w, size_t bytes)
+static uint64_t focus_cost(const struct crawl_reader *r, size_t bytes)
 {
     return WORD_BYTE * (uint64_t)bytes +
-           WORD * (uint64_t)crawl_focus_words(w->shared->focus);
+           WORD * (uint64_t)crawl_focus_words(r->shared->focus);
 }
 
 /* --- links --- */
@@ -169,19 +169,19 @@ static char letter_of(const struct web_link *link)
     }
 }
 
-static struct crawl_link *add_link(struct crawl_worker *w,
+static struct crawl_link *add_link(struct crawl_reader *r,
                                    struct seen_span url, char letter,
                                    unsigned depth, double score, int priority,
                                    struct seen_span type)
 {
-    const struct crawl_shared *shared = w->shared;
-    struct crawl_page *page = w->page;
+    const struct crawl_shared *shared = r->shared;
+    struct crawl_page *page = r->page;
     struct crawl_link *more = array_grow(page->link, &page->room,
                                          page->links + 1, sizeof *more);
     struct crawl_link *to;
 
     if (!more) {
-        w->no_memory = true;
+        r->no_memory = true;
         return NULL;
     }
     page->link = more;
@@ -192,23 +192,23 @@ static struct crawl_link *add_link(struct crawl_worker *w,
         .letter = letter,
         .score = score,
         .priority = crawl_scope_priority(shared->scope, shared->settings, url,
-                                         depth, &w->patterns) -
+                                         depth, &r->patterns) -
                     priority,
     };
-    crawl_key(&to->key, w->room, url);
+    crawl_key(&to->key, r->room, url);
     to->key.text = NULL; /* made again where it is needed */
     buffer_span(&page->texts, url);
     to->type = page->texts.len;
     to->type_len = type.len;
     buffer_span(&page->texts, type);
-    w->no_memory |= page->texts.failed;
+    r->no_memory |= page->texts.failed;
     return to;
 }
 
-static void note_trap(struct crawl_worker *w, struct seen_span url,
+static void note_trap(struct crawl_reader *r, struct seen_span url,
                       const char *reason)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
 
     page->excluded[CRAWL_LEFT_TRAP]++;
     if (page->trapped >= TRAPS_MOST)
@@ -218,15 +218,15 @@ static void note_trap(struct crawl_worker *w, struct seen_span url,
     buffer_byte(&page->traps, '\0');
     buffer_span(&page->traps, url);
     buffer_byte(&page->traps, '\0');
-    w->no_memory |= page->traps.failed;
+    r->no_memory |= page->traps.failed;
 }
 
 /* A link in scope that is not followed for a reason which its URL does not
    tell. */
-static void leave_out(struct crawl_worker *w, const struct seen_key *key,
+static void leave_out(struct crawl_reader *r, const struct seen_key *key,
                       enum crawl_left_reason reason)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     struct crawl_left_link *more;
 
     page->excluded[reason]++;
@@ -235,7 +235,7 @@ static void leave_out(struct crawl_worker *w, const struct seen_key *key,
     more = array_grow(page->left, &page->left_room, page->lefts + 1,
                       sizeof *more);
     if (!more) {
-        w->no_memory = true;
+        r->no_memory = true;
         return;
     }
     page->left = more;
@@ -264,37 +264,37 @@ static unsigned minutes_of(uint64_t ms)
 
 /* Whether patterns let a link in is not known. It may be one that the user
    excluded: it is left out. */
-static void leave_undecided(struct crawl_worker *w, struct seen_span url,
+static void leave_undecided(struct crawl_reader *r, struct seen_span url,
                             const char *reason)
 {
     struct seen_key key;
 
-    crawl_key(&key, w->room, url);
-    leave_out(w, &key, CRAWL_LEFT_COSTLY);
-    crawl_page_note_cost(w->page, "a link is left out: %s", reason);
+    crawl_key(&key, r->room, url);
+    leave_out(r, &key, CRAWL_LEFT_COSTLY);
+    crawl_page_note_cost(r->page, "a link is left out: %s", reason);
 }
 
 /* What the scope leaves out. */
-static void leave(struct crawl_worker *w, struct seen_span url,
+static void leave(struct crawl_reader *r, struct seen_span url,
                   enum crawl_scope_out out, const char *reason)
 {
     switch (out) {
-    case CRAWL_OUT_SCOPE: w->page->excluded[CRAWL_LEFT_SCOPE]++; break;
-    case CRAWL_OUT_TRAP: note_trap(w, url, reason); break;
-    case CRAWL_OUT_COSTLY: leave_undecided(w, url, reason); break;
+    case CRAWL_OUT_SCOPE: r->page->excluded[CRAWL_LEFT_SCOPE]++; break;
+    case CRAWL_OUT_TRAP: note_trap(r, url, reason); break;
+    case CRAWL_OUT_COSTLY: leave_undecided(r, url, reason); break;
     }
 }
 
-/* It was paid; patterns pay from w->patterns. */
-static void consider_paid(struct crawl_worker *w, struct seen_span url,
+/* It was paid; patterns pay from r->patterns. */
+static void consider_paid(struct crawl_reader *r, struct seen_span url,
                           char letter, unsigned depth, bool requisite,
                           bool nofollow, struct seen_span anchor)
 {
-    const struct crawl_shared *shared = w->shared;
-    struct crawl_page *page = w->page;
+    const struct crawl_shared *shared = r->shared;
+    struct crawl_page *page = r->page;
     struct seen_span type = { "", 0 };
     struct crawl_verdict v = { .revisit = CRAWL_UNSET };
-    char *clean = w->clean;
+    char *clean = r->clean;
     double score = 0;
     struct seen_key key;
     enum crawl_scope_out out;
@@ -305,12 +305,12 @@ static void consider_paid(struct crawl_worker *w, struct seen_span url,
         crawl_template_clean(shared->template, clean, &url.len, url.text,
                              url.len);
         url.text = clean;
-        crawl_template_follow(shared->template, w->areas, w->type, url.text,
-                              url.len, &w->patterns, &v);
+        crawl_template_follow(shared->template, r->areas, r->type, url.text,
+                              url.len, &r->patterns, &v);
         if (v.reason == CRAWL_COSTLY && letter != 'R') {
             snprintf(reason, sizeof reason,
                      "not known: pattern too costly here: %.100s", v.pattern);
-            leave_undecided(w, url, reason);
+            leave_undecided(r, url, reason);
             return;
         }
         unruled = !v.follow && letter != 'R';
@@ -319,65 +319,65 @@ static void consider_paid(struct crawl_worker *w, struct seen_span url,
         else if (letter == 'R')
             type = span_of(page->type);
     }
-    if (!crawl_scope_has(shared->scope, url, depth, requisite, &w->patterns,
+    if (!crawl_scope_has(shared->scope, url, depth, requisite, &r->patterns,
                          &out, reason)) {
-        leave(w, url, out, reason);
+        leave(r, url, out, reason);
         return;
     }
     if (nofollow || unruled) {
-        crawl_key(&key, w->room, url);
-        leave_out(w, &key, nofollow ? CRAWL_LEFT_NOFOLLOW : CRAWL_LEFT_RULE);
+        crawl_key(&key, r->room, url);
+        leave_out(r, &key, nofollow ? CRAWL_LEFT_NOFOLLOW : CRAWL_LEFT_RULE);
         return;
     }
     if (page->links >= LINKS_MOST) {
-        note_trap(w, url, "more than 100,000 links on one page");
+        note_trap(r, url, "more than 100,000 links on one page");
         return;
     }
     /* Redirects are not deeper than their page, but they must end. */
     if (letter == 'R' && hops_of(page) >= HOPS_MOST) {
-        note_trap(w, url, "more than 20 redirects in a row");
+        note_trap(r, url, "more than 20 redirects in a row");
         return;
     }
     if (shared->focus &&
-        budget_spend(w->paying, focus_cost(w, anchor.len + url.len)))
+        budget_spend(r->paying, focus_cost(r, anchor.len + url.len)))
         score = crawl_focus_link(shared->focus, 0, anchor, url);
-    add_link(w, url, letter, depth, score, v.priority, type);
-    if (!w->no_memory && v.revisit != CRAWL_UNSET)
+    add_link(r, url, letter, depth, score, v.priority, type);
+    if (!r->no_memory && v.revisit != CRAWL_UNSET)
         page->link[page->links - 1].minutes = minutes_of(v.revisit);
 }
 
 /* One URL does not take what the others need. So `seen crawl why` comes to the
    same answer, unless the page had too little left. */
-static uint64_t lend_to_patterns(struct crawl_worker *w)
+static uint64_t lend_to_patterns(struct crawl_reader *r)
 {
-    w->patterns = budget_lend(w->paying, CRAWL_URL_STEPS);
-    return w->patterns.left;
+    r->patterns = budget_lend(r->paying, CRAWL_URL_STEPS);
+    return r->patterns.left;
 }
 
-static void consider(struct crawl_worker *w, struct seen_span url, char letter,
+static void consider(struct crawl_reader *r, struct seen_span url, char letter,
                      unsigned depth, bool requisite, bool nofollow,
                      struct seen_span anchor)
 {
     uint64_t lent;
 
-    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
+    if (!budget_spend(r->paying, LINK + LINK_BYTE * url.len))
         return;
-    lent = lend_to_patterns(w);
-    consider_paid(w, url, letter, depth, requisite, nofollow, anchor);
-    budget_settle(w->paying, &w->patterns, lent);
+    lent = lend_to_patterns(r);
+    consider_paid(r, url, letter, depth, requisite, nofollow, anchor);
+    budget_settle(r->paying, &r->patterns, lent);
 }
 
 static void take_link(void *owner, const struct web_link *link)
 {
-    struct crawl_worker *w = owner;
+    struct crawl_reader *r = owner;
 
     char letter = letter_of(link);
 
-    if (link->requisite && !w->shared->settings->requisites)
+    if (link->requisite && !r->shared->settings->requisites)
         return;
-    consider(w, link->url, letter, w->page->depth + (letter != 'R'),
+    consider(r, link->url, letter, r->page->depth + (letter != 'R'),
              link->requisite,
-             link->nofollow && !w->shared->settings->ignore_nofollow,
+             link->nofollow && !r->shared->settings->ignore_nofollow,
              link->text);
 }
 
@@ -385,77 +385,77 @@ static void take_link(void *owner, const struct web_link *link)
 
 /* A sitemap is part of the site: no --include and no template has to name it.
    Indexes of indexes of indexes end somewhere. */
-static void consider_paid_list(struct crawl_worker *w, struct seen_span url)
+static void consider_paid_list(struct crawl_reader *r, struct seen_span url)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     struct crawl_link *link;
     enum crawl_scope_out out;
     char reason[CRAWL_REASON];
 
     if (page->lists >= CRAWL_LISTING_HOPS) {
-        note_trap(w, url, "too many sitemaps lead to it");
+        note_trap(r, url, "too many sitemaps lead to it");
         return;
     }
-    if (!crawl_scope_list(w->shared->scope, url, &w->patterns, &out, reason)) {
-        leave(w, url, out, reason);
+    if (!crawl_scope_list(r->shared->scope, url, &r->patterns, &out, reason)) {
+        leave(r, url, out, reason);
         return;
     }
     if (page->links >= LINKS_MOST) {
-        note_trap(w, url, "more than 100,000 links on one page");
+        note_trap(r, url, "more than 100,000 links on one page");
         return;
     }
-    link = add_link(w, url, 'M', page->depth, 1, 0,
+    link = add_link(r, url, 'M', page->depth, 1, 0,
                     (struct seen_span){ "", 0 });
     if (link)
         link->list = true;
 }
 
-static void consider_list(struct crawl_worker *w, struct seen_span url)
+static void consider_list(struct crawl_reader *r, struct seen_span url)
 {
     uint64_t lent;
 
-    if (!budget_spend(w->paying, LINK + LINK_BYTE * url.len))
+    if (!budget_spend(r->paying, LINK + LINK_BYTE * url.len))
         return;
-    lent = lend_to_patterns(w);
-    consider_paid_list(w, url);
-    budget_settle(w->paying, &w->patterns, lent);
+    lent = lend_to_patterns(r);
+    consider_paid_list(r, url);
+    budget_settle(r->paying, &r->patterns, lent);
 }
 
 static void take_entry(void *owner, struct seen_span url, bool list)
 {
-    struct crawl_worker *w = owner;
+    struct crawl_reader *r = owner;
 
     if (list)
-        consider_list(w, url);
+        consider_list(r, url);
     else
-        consider(w, url, 'M', w->page->depth + 1, false, false,
+        consider(r, url, 'M', r->page->depth + 1, false, false,
                  (struct seen_span){ "", 0 });
 }
 
 /* A sitemap that is visited again has no flag, but a type. */
-static bool is_list(const struct crawl_worker *w)
+static bool is_list(const struct crawl_reader *r)
 {
-    const struct crawl_page *page = w->page;
+    const struct crawl_page *page = r->page;
 
     return page->flags & CRAWL_FLAG_SITEMAP ||
            crawl_listing_is_feed(page->mime) ||
-           (w->shared->settings->sitemaps && crawl_listing_may_be(page->mime));
+           (r->shared->settings->sitemaps && crawl_listing_may_be(page->mime));
 }
 
-static void read_list(struct crawl_worker *w)
+static void read_list(struct crawl_reader *r)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
 
     for (const char *p = page->path; *p; p++)
         page->lists += *p == 'M';
-    crawl_listing_read(w->decoded.body, page->url, w->paying, take_entry, w,
+    crawl_listing_read(r->decoded.body, page->url, r->paying, take_entry, r,
                        page->fault);
-    note_cost(w, budget_empty(w->paying),
+    note_cost(r, budget_empty(r->paying),
               "it costs too much: some of its entries are left out");
 }
 
 /* The sitemaps that a robots.txt names. */
-static enum seen_code read_robots(struct crawl_worker *w,
+static enum seen_code read_robots(struct crawl_reader *r,
                                   struct seen_error *why)
 {
     struct web_robots *robots;
@@ -464,19 +464,19 @@ static enum seen_code read_robots(struct crawl_worker *w,
     const char *url;
     size_t len;
 
-    if (!w->shared->settings->sitemaps || w->page->status != 200)
+    if (!r->shared->settings->sitemaps || r->page->status != 200)
         return SEEN_OK;
-    code = web_robots_new(&robots, w->decoded.body.text, w->decoded.body.len,
+    code = web_robots_new(&robots, r->decoded.body.text, r->decoded.body.len,
                           NULL, why);
     if (code != SEEN_OK)
         return code;
     for (size_t i = 0;
          i < SITEMAPS_MOST && web_robots_sitemap(robots, i, &name); i++)
-        if (seen_url_whatwg(&url, &len, w->clean, name.text, name.len,
-                            w->page->url, strlen(w->page->url),
+        if (seen_url_whatwg(&url, &len, r->clean, name.text, name.len,
+                            r->page->url, strlen(r->page->url),
                             NULL) == SEEN_OK &&
             !strncmp(url, "http", 4))
-            consider_list(w, (struct seen_span){ url, len });
+            consider_list(r, (struct seen_span){ url, len });
     web_robots_free(robots);
     return SEEN_OK;
 }
@@ -523,83 +523,83 @@ static void read_type(struct crawl_page *page, char charset[64])
 }
 
 /* What a template needs: the type of the page, and perhaps a tree. */
-static enum seen_code read_tree(struct crawl_worker *w, const char *charset,
+static enum seen_code read_tree(struct crawl_reader *r, const char *charset,
                                 struct seen_error *why)
 {
-    const struct crawl_template *t = w->shared->template;
-    struct crawl_page *page = w->page;
+    const struct crawl_template *t = r->shared->template;
+    struct crawl_page *page = r->page;
     const char *unknown;
     size_t len = strlen(page->url);
-    const uint64_t half = w->budget.left / 2;
-    struct budget parsing = budget_lend(&w->budget, half);
+    const uint64_t half = r->budget.left / 2;
+    struct budget parsing = budget_lend(&r->budget, half);
     enum seen_code code;
 
-    w->type = crawl_template_type(t, *page->type ? page->type : NULL,
+    r->type = crawl_template_type(t, *page->type ? page->type : NULL,
                                   page->url, len, &unknown);
     if (unknown)
         crawl_page_note_cost(
             page, "its type is not known: pattern too costly here: %.120s",
             unknown);
-    if (!crawl_template_needs_tree(t, w->type))
+    if (!crawl_template_needs_tree(t, r->type))
         return SEEN_OK;
-    code = web_tree_new_within(&w->tree, w->decoded.body.text,
-                               w->decoded.body.len, *charset ? charset : NULL,
+    code = web_tree_new_within(&r->tree, r->decoded.body.text,
+                               r->decoded.body.len, *charset ? charset : NULL,
                                &parsing, why);
-    budget_settle(&w->budget, &parsing, half);
+    budget_settle(&r->budget, &parsing, half);
     if (code == SEEN_RANGE) { /* it is too long: a page without fields */
-        note_cost(w, true, "it is too long for a template");
+        note_cost(r, true, "it is too long for a template");
         return SEEN_OK;
     }
     if (code != SEEN_OK)
         return code;
-    note_cost(w, web_tree_cut(w->tree),
+    note_cost(r, web_tree_cut(r->tree),
               "it costs too much: its template sees only a part of it");
-    web_tree_limit(w->tree, &w->budget);
-    return crawl_areas_new(&w->areas, t, w->tree, page->url, len, why);
+    web_tree_limit(r->tree, &r->budget);
+    return crawl_areas_new(&r->areas, t, r->tree, page->url, len, why);
 }
 
-static void drop_tree(struct crawl_worker *w)
+static void drop_tree(struct crawl_reader *r)
 {
-    crawl_areas_free(w->areas);
-    web_tree_free(w->tree);
-    w->areas = NULL;
-    w->tree = NULL;
-    w->type = NULL;
+    crawl_areas_free(r->areas);
+    web_tree_free(r->tree);
+    r->areas = NULL;
+    r->tree = NULL;
+    r->type = NULL;
 }
 
-static enum seen_code read_links(struct crawl_worker *w, const char *charset,
+static enum seen_code read_links(struct crawl_reader *r, const char *charset,
                                  struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     struct web_document doc = {
-        .bytes = w->decoded.body.text,
-        .len = w->decoded.body.len,
+        .bytes = r->decoded.body.text,
+        .len = r->decoded.body.len,
         .url = page->url,
         .url_len = strlen(page->url),
         .type = *page->mime ? page->mime : NULL,
         .charset = *charset ? charset : NULL,
         .headers = span_of_buffer(&page->head),
-        .requisites = w->shared->settings->requisites,
+        .requisites = r->shared->settings->requisites,
     };
     enum seen_code code = SEEN_OK;
-    struct web_page facts = { .title = &w->title,
-                              .text = &w->text,
+    struct web_page facts = { .title = &r->title,
+                              .text = &r->text,
                               .most_text = TEXT_MOST };
     struct budget part;
     uint64_t lent;
 
-    if (w->shared->template)
-        code = read_tree(w, charset, why);
+    if (r->shared->template)
+        code = read_tree(r, charset, why);
     /* What links leave is for fields. */
-    lent = w->shared->template ? w->budget.left / 2 : w->budget.left;
-    part = budget_lend(&w->budget, lent);
-    doc.budget = w->paying = &part;
+    lent = r->shared->template ? r->budget.left / 2 : r->budget.left;
+    part = budget_lend(&r->budget, lent);
+    doc.budget = r->paying = &part;
     if (code == SEEN_OK)
-        code = web_links_read(&doc, &facts, take_link, w, why);
-    w->noindex = facts.noindex;
-    w->paying = &w->budget;
-    budget_settle(&w->budget, &part, lent);
-    note_cost(w, facts.costly,
+        code = web_links_read(&doc, &facts, take_link, r, why);
+    r->noindex = facts.noindex;
+    r->paying = &r->budget;
+    budget_settle(&r->budget, &part, lent);
+    note_cost(r, facts.costly,
               "it costs too much: some of its links are left out");
     return code;
 }
@@ -611,17 +611,17 @@ static enum seen_code read_links(struct crawl_worker *w, const char *charset,
  * known only now. Redirects lead to the page that was wanted, and requisites
  * belong to theirs: they are followed with the priority of the page.
  */
-static void weigh(struct crawl_worker *w)
+static void weigh(struct crawl_reader *r)
 {
-    const struct crawl_settings *s = w->shared->settings;
-    struct crawl_page *page = w->page;
+    const struct crawl_settings *s = r->shared->settings;
+    struct crawl_page *page = r->page;
     size_t kept = 0;
 
-    if (budget_spend(&w->budget, focus_cost(w, w->text.len)))
-        page->score = crawl_focus_text(w->shared->focus,
-                                       span_of_buffer(&w->text));
+    if (budget_spend(&r->budget, focus_cost(r, r->text.len)))
+        page->score = crawl_focus_text(r->shared->focus,
+                                       span_of_buffer(&r->text));
     else
-        note_cost(w, true, "it costs too much: its words are not counted");
+        note_cost(r, true, "it costs too much: its words are not counted");
     for (size_t i = 0; i < page->links; i++) {
         struct crawl_link link = page->link[i];
 
@@ -629,7 +629,7 @@ static void weigh(struct crawl_worker *w)
         if (link.letter == 'R' || link.letter == 'E' || link.list) {
             link.priority = page->priority;
         } else if (link.score < s->threshold) {
-            leave_out(w, &link.key, CRAWL_LEFT_SCORE);
+            leave_out(r, &link.key, CRAWL_LEFT_SCORE);
             continue;
         } else {
             link.priority += (int64_t)(1000000 * (1 - link.score));
@@ -641,52 +641,52 @@ static void weigh(struct crawl_worker *w)
 
 /* --- pages that are as they were --- */
 
-static void exchange(struct crawl_worker *w)
+static void exchange(struct crawl_reader *r)
 {
-    struct fetch_decoded decoded = w->decoded;
-    struct buffer head = w->page->head;
+    struct fetch_decoded decoded = r->decoded;
+    struct buffer head = r->page->head;
 
-    w->decoded = w->other;
-    w->other = decoded;
-    w->page->head = w->copy.head;
-    w->copy.head = head;
+    r->decoded = r->other;
+    r->other = decoded;
+    r->page->head = r->copy.head;
+    r->copy.head = head;
 }
 
 /* The links of a page that is as it was: our copy stands for the answer. */
-static enum seen_code read_copy(struct crawl_worker *w, struct seen_error *why)
+static enum seen_code read_copy(struct crawl_reader *r, struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     enum seen_code code;
     char charset[64], mime[sizeof page->mime];
-    size_t most = (size_t)w->shared->settings->max_size;
+    size_t most = (size_t)r->shared->settings->max_size;
 
-    code = crawl_copy_read(&w->copy, w->shared->folder, page->known.place,
+    code = crawl_copy_read(&r->copy, r->shared->folder, page->known.place,
                            most, why);
-    if (code != SEEN_OK || !w->copy.found)
+    if (code != SEEN_OK || !r->copy.found)
         return code;
-    code = fetch_decode(&w->other, span_of_buffer(&w->copy.head),
-                        span_of_buffer(&w->copy.body), most, why);
+    code = fetch_decode(&r->other, span_of_buffer(&r->copy.head),
+                        span_of_buffer(&r->copy.body), most, why);
     if (code != SEEN_OK)
         return code;
     memcpy(mime, page->mime, sizeof mime);
-    exchange(w);
+    exchange(r);
     read_type(page, charset);
     if (is_html(page->mime) || !*page->mime)
-        code = read_links(w, charset, why);
-    exchange(w);
+        code = read_links(r, charset, why);
+    exchange(r);
     memcpy(page->mime, mime, sizeof mime);
-    if (code == SEEN_OK && w->shared->focus)
-        weigh(w);
-    drop_tree(w); /* its fields were extracted when it was new */
-    w->text.len = w->title.len = 0;
+    if (code == SEEN_OK && r->shared->focus)
+        weigh(r);
+    drop_tree(r); /* its fields were extracted when it was new */
+    r->text.len = r->title.len = 0;
     return code;
 }
 
 /* --- redirects --- */
 
-static void follow(struct crawl_worker *w)
+static void follow(struct crawl_reader *r)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     struct seen_span location = { "", 0 };
     const char *target;
     char *text = malloc(SEEN_KEY_TEXT), *key_text;
@@ -694,17 +694,17 @@ static void follow(struct crawl_worker *w)
     size_t len;
 
     if (!text) {
-        w->no_memory = true;
+        r->no_memory = true;
         return;
     }
     if (fetch_header(span_of_buffer(&page->head), "location", &location) &&
         seen_url_whatwg(&target, &len, text, location.text, location.len,
                         page->url, strlen(page->url), NULL) == SEEN_OK &&
         crawl_scope_is_web((struct seen_span){ target, len })) {
-        key_text = w->room;
+        key_text = r->room;
         crawl_key(&key, key_text, (struct seen_span){ target, len });
         if (key.lo != page->key.lo || key.hi != page->key.hi)
-            consider(w, (struct seen_span){ target, len }, 'R', page->depth,
+            consider(r, (struct seen_span){ target, len }, 'R', page->depth,
                      page->flags & CRAWL_FLAG_REQUISITE, false,
                      (struct seen_span){ "", 0 });
         else if (page->flags & CRAWL_FLAG_AGAIN)
@@ -730,26 +730,26 @@ static bool mentions(struct seen_span text, const char *words)
     return false;
 }
 
-static bool is_limit_in_disguise(const struct crawl_worker *w)
+static bool is_limit_in_disguise(const struct crawl_reader *r)
 {
     static const char *const words[] = { "too many requests",
                                          "rate limit exceeded", "rate limited",
                                          "request limit exceeded", NULL };
-    struct seen_span title = span_of_buffer(&w->title);
+    struct seen_span title = span_of_buffer(&r->title);
 
-    if (w->decoded.body.len > LIMIT_MOST)
+    if (r->decoded.body.len > LIMIT_MOST)
         return false;
     for (int i = 0; words[i]; i++)
         if (mentions(title, words[i]) ||
-            (w->text.len < 400 &&
-             mentions(span_of_buffer(&w->text), words[i])))
+            (r->text.len < 400 &&
+             mentions(span_of_buffer(&r->text), words[i])))
             return true;
     return false;
 }
 
-static bool may_retry(const struct crawl_worker *w)
+static bool may_retry(const struct crawl_reader *r)
 {
-    return w->page->attempts < w->shared->settings->retries;
+    return r->page->attempts < r->shared->settings->retries;
 }
 
 static bool is_redirect(int status)
@@ -758,9 +758,9 @@ static bool is_redirect(int status)
            status == 308;
 }
 
-static enum seen_code judge(struct crawl_worker *w, struct seen_error *why)
+static enum seen_code judge(struct crawl_reader *r, struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     char charset[64];
     enum seen_code code = SEEN_OK;
 
@@ -769,10 +769,10 @@ static enum seen_code judge(struct crawl_worker *w, struct seen_error *why)
     if (page->status == 304 && page->known.id) {
         page->outcome = CRAWL_UNCHANGED;
         page->revisit = true;
-        return read_copy(w, why);
+        return read_copy(r, why);
     }
     if (page->status == 429 || page->status >= 500) {
-        page->outcome = may_retry(w) ? CRAWL_AGAIN : CRAWL_ERROR;
+        page->outcome = may_retry(r) ? CRAWL_AGAIN : CRAWL_ERROR;
         return SEEN_OK;
     }
     if (page->status >= 400) {
@@ -781,22 +781,22 @@ static enum seen_code judge(struct crawl_worker *w, struct seen_error *why)
     }
     if (is_redirect(page->status)) {
         page->outcome = CRAWL_REDIRECT;
-        follow(w);
-        if (w->shared->focus)
-            weigh(w);
+        follow(r);
+        if (r->shared->focus)
+            weigh(r);
         return SEEN_OK;
     }
-    if (is_list(w))
-        read_list(w);
+    if (is_list(r))
+        read_list(r);
     else if (is_html(page->mime) || !*page->mime ||
-             (w->shared->settings->requisites &&
+             (r->shared->settings->requisites &&
               !strcmp(page->mime, "text/css")))
-        code = read_links(w, charset, why);
-    if (code == SEEN_OK && w->shared->focus)
-        weigh(w);
-    if (code == SEEN_OK && is_limit_in_disguise(w)) {
+        code = read_links(r, charset, why);
+    if (code == SEEN_OK && r->shared->focus)
+        weigh(r);
+    if (code == SEEN_OK && is_limit_in_disguise(r)) {
         page->status = 429;
-        page->outcome = may_retry(w) ? CRAWL_AGAIN : CRAWL_ERROR;
+        page->outcome = may_retry(r) ? CRAWL_AGAIN : CRAWL_ERROR;
         page->links = 0;
         snprintf(page->fault, sizeof page->fault,
                  "the page says that it is a rate limit");
@@ -806,14 +806,14 @@ static enum seen_code judge(struct crawl_worker *w, struct seen_error *why)
 
 /* --- members --- */
 
-static bool wants_warc(const struct crawl_worker *w)
+static bool wants_warc(const struct crawl_reader *r)
 {
-    return !w->shared->settings->urls_only && !w->shared->no_warc;
+    return !r->shared->settings->urls_only && !r->shared->no_warc;
 }
 
-static enum seen_code pack(struct crawl_worker *w, struct seen_error *why)
+static enum seen_code pack(struct crawl_reader *r, struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     const struct crawl_known *known = &page->known;
     struct warc_exchange x = {
         .url = page->url,
@@ -822,7 +822,7 @@ static enum seen_code pack(struct crawl_worker *w, struct seen_error *why)
         .request = span_of_buffer(&page->sent),
         .head = span_of_buffer(&page->head),
         .body = span_of_buffer(&page->raw),
-        .payload = w->decoded.payload,
+        .payload = r->decoded.payload,
         .truncated = page->cut,
         .status = page->status,
         .type = *page->mime ? page->mime : NULL,
@@ -848,60 +848,60 @@ static enum seen_code pack(struct crawl_worker *w, struct seen_error *why)
         }
     }
     /* Packing needs more room than its result takes. */
-    code = warc_pack(w->packer, &w->packed, &x, why);
+    code = warc_pack(r->packer, &r->packed, &x, why);
     if (code != SEEN_OK)
         return code;
-    page->packed = w->packed;
+    page->packed = r->packed;
     page->packed.bytes = (struct buffer){ .bytes = NULL };
-    return crawl_page_copy(&page->packed.bytes, &w->packed.bytes)
+    return crawl_page_copy(&page->packed.bytes, &r->packed.bytes)
                ? SEEN_OK
                : seen_fail(why, SEEN_NOMEM, 0, "no memory for a page");
 }
 
 /* --- the whole of it --- */
 
-static enum seen_code extract(struct crawl_worker *w, struct seen_error *why)
+static enum seen_code extract(struct crawl_reader *r, struct seen_error *why)
 {
     enum seen_code code;
 
-    w->record.len = w->fields.len = 0;
-    w->record.failed = w->fields.failed = false;
-    code = crawl_extract(w->shared, w->page, w->tree,
-                         span_of_buffer(&w->title), span_of_buffer(&w->text),
-                         &w->record, &w->fields, why);
-    if (code == SEEN_OK && !crawl_page_copy(&w->page->record, &w->record))
+    r->record.len = r->fields.len = 0;
+    r->record.failed = r->fields.failed = false;
+    code = crawl_extract(r->shared, r->page, r->tree,
+                         span_of_buffer(&r->title), span_of_buffer(&r->text),
+                         &r->record, &r->fields, why);
+    if (code == SEEN_OK && !crawl_page_copy(&r->page->record, &r->record))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a page record");
     return code;
 }
 
-static enum seen_code finish_answer(struct crawl_worker *w,
+static enum seen_code finish_answer(struct crawl_reader *r,
                                     struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     enum seen_code code = SEEN_OK;
 
-    if (page->outcome != CRAWL_AGAIN && wants_warc(w) && may_pack(w))
-        code = pack(w, why);
+    if (page->outcome != CRAWL_AGAIN && wants_warc(r) && may_pack(r))
+        code = pack(r, why);
     if (code == SEEN_OK && page->outcome != CRAWL_AGAIN &&
-        !w->shared->settings->urls_only)
-        code = extract(w, why);
-    if (code == SEEN_OK && w->shared->settings->index && !w->noindex) {
-        buffer_append(&page->body, &w->title);
+        !r->shared->settings->urls_only)
+        code = extract(r, why);
+    if (code == SEEN_OK && r->shared->settings->index && !r->noindex) {
+        buffer_append(&page->body, &r->title);
         page->title_len = page->body.len;
-        buffer_append(&page->body, &w->text);
+        buffer_append(&page->body, &r->text);
     }
-    if (w->title.len && w->title.len < sizeof page->title) {
-        memcpy(page->title, w->title.bytes, w->title.len);
-        page->title[w->title.len] = '\0';
+    if (r->title.len && r->title.len < sizeof page->title) {
+        memcpy(page->title, r->title.bytes, r->title.len);
+        page->title[r->title.len] = '\0';
     }
     return code;
 }
 
 /* A page that was very large leaves no large buffers behind. */
-static void trim(struct crawl_worker *w)
+static void trim(struct crawl_reader *r)
 {
-    struct buffer *const buffers[] = { &w->packed.bytes, &w->record,
-                                       &w->fields, &w->text };
+    struct buffer *const buffers[] = { &r->packed.bytes, &r->record,
+                                       &r->fields, &r->text };
 
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         if (buffers[i]->room > KEPT)
@@ -910,11 +910,11 @@ static void trim(struct crawl_worker *w)
 
 /* A body that came as a whole may still be damaged, or a bomb: some kilobytes
    that stand for gigabytes. */
-static void note_unread(struct crawl_worker *w)
+static void note_unread(struct crawl_reader *r)
 {
-    const struct fetch_decoded *d = &w->decoded;
-    struct crawl_page *page = w->page;
-    uint64_t most = w->shared->settings->max_size;
+    const struct fetch_decoded *d = &r->decoded;
+    struct crawl_page *page = r->page;
+    uint64_t most = r->shared->settings->max_size;
 
     page->unread[0] = '\0';
     if (*d->fault)
@@ -930,17 +930,17 @@ static void note_unread(struct crawl_worker *w)
 
 /* libcurl has one code for a line of a head that is too long, which a guard
    refuses, and for a lack of memory. */
-bool crawl_work_refused(const struct crawl_page *page)
+bool crawl_read_refused(const struct crawl_page *page)
 {
     return page->code == SEEN_RANGE &&
            !mentions(span_of(page->fault), "line without end");
 }
 
-static enum seen_code work_robots(struct crawl_worker *w,
+static enum seen_code work_robots(struct crawl_reader *r,
                                   struct seen_error *why)
 {
-    struct seen_span body = w->decoded.body;
-    struct crawl_page *page = w->page;
+    struct seen_span body = r->decoded.body;
+    struct crawl_page *page = r->page;
     enum seen_code code;
     char charset[64];
 
@@ -949,29 +949,29 @@ static enum seen_code work_robots(struct crawl_worker *w,
     if (body.len > WEB_ROBOTS_MOST) /* it shows whether a line is cut */
         body.len = WEB_ROBOTS_MOST + 1;
     buffer_span(&page->body, body);
-    code = read_robots(w, why);
-    return code == SEEN_OK && wants_warc(w) ? pack(w, why) : code;
+    code = read_robots(r, why);
+    return code == SEEN_OK && wants_warc(r) ? pack(r, why) : code;
 }
 
-static enum seen_code work_answer(struct crawl_worker *w,
+static enum seen_code work_answer(struct crawl_reader *r,
                                   struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
     enum seen_code code;
 
-    code = fetch_decode(&w->decoded, span_of_buffer(&page->head),
+    code = fetch_decode(&r->decoded, span_of_buffer(&page->head),
                         span_of_buffer(&page->raw),
-                        (size_t)w->shared->settings->max_size, why);
+                        (size_t)r->shared->settings->max_size, why);
     if (code != SEEN_OK)
         return code;
-    page->size = w->decoded.payload.len;
-    note_unread(w);
+    page->size = r->decoded.payload.len;
+    note_unread(r);
     if (page->robots)
-        return work_robots(w, why);
-    code = judge(w, why);
+        return work_robots(r, why);
+    code = judge(r, why);
     if (code == SEEN_OK)
-        code = finish_answer(w, why);
-    drop_tree(w);
+        code = finish_answer(r, why);
+    drop_tree(r);
     return code;
 }
 
@@ -983,10 +983,10 @@ static bool is_fault(enum seen_code code)
 }
 
 /* The page is one that nothing can be made of, for a reason of its own. */
-static void give_up(struct crawl_worker *w, enum seen_code code,
+static void give_up(struct crawl_reader *r, enum seen_code code,
                     const struct seen_error *why)
 {
-    struct crawl_page *page = w->page;
+    struct crawl_page *page = r->page;
 
     page->code = code;
     page->outcome = CRAWL_FAILED;
@@ -997,29 +997,29 @@ static void give_up(struct crawl_worker *w, enum seen_code code,
     snprintf(page->fault, sizeof page->fault, "%s", why->text);
 }
 
-enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
+enum seen_code crawl_read(struct crawl_reader *r, struct crawl_page *page,
                           struct seen_error *why)
 {
     struct seen_error reason;
     enum seen_code code;
 
-    w->page = page;
-    w->shared = page->shared;
-    w->no_memory = w->noindex = false;
-    w->text.len = w->title.len = 0;
+    r->page = page;
+    r->shared = page->shared;
+    r->no_memory = r->noindex = false;
+    r->text.len = r->title.len = 0;
     if (page->code != SEEN_OK) {
-        page->outcome = may_retry(w) && !crawl_work_refused(page)
+        page->outcome = may_retry(r) && !crawl_read_refused(page)
                             ? CRAWL_AGAIN
                             : CRAWL_FAILED;
         return SEEN_OK;
     }
-    begin_budget(w, !page->robots);
-    code = work_answer(w, &reason);
-    trim(w);
-    if (w->budget.hurried)
-        w->grace = w->budget.left;
+    begin_budget(r, !page->robots);
+    code = work_answer(r, &reason);
+    trim(r);
+    if (r->budget.hurried)
+        r->grace = r->budget.left;
     else
-        page->steps = w->steps - w->budget.left +
+        page->steps = r->steps - r->budget.left +
                       PACK_BYTE * (uint64_t)page->raw.len;
     if (is_fault(code)) {
         if (why)
@@ -1027,11 +1027,11 @@ enum seen_code crawl_work(struct crawl_worker *w, struct crawl_page *page,
         return code;
     }
     if (code != SEEN_OK)
-        give_up(w, code, &reason);
-    if (w->no_memory || page->texts.failed || page->body.failed)
+        give_up(r, code, &reason);
+    if (r->no_memory || page->texts.failed || page->body.failed)
         return seen_fail(why, SEEN_NOMEM, 0,
                          "no memory for the links of %.80s", page->url);
-    if (budget_stopped(&w->budget))
+    if (budget_stopped(&r->budget))
         return seen_fail(why, SEEN_UNABLE, 0, "it was stopped");
     return SEEN_OK;
 }
