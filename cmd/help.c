@@ -74,12 +74,33 @@ static void print_option(const struct option *o)
     wrap(o->help, COLUMN + 4, COLUMN + 4);
 }
 
+/* Commands stand in the order of the table, under what they are about. */
+static void print_heading(const char *first)
+{
+    static const struct {
+        const char *first, *title;
+    } group[] = {
+        { "build", "Filters" },
+        { "serve", "Filters for others, and of others" },
+        { "crawl", "A crawl" },
+        { "schedule", "Many workers, and what has changed" },
+        { "template", "Documents of the web, tried one by one" },
+        { "lab", "This program" },
+    };
+
+    for (size_t i = 0; i < sizeof group / sizeof *group; i++)
+        if (!strcmp(group[i].first, first))
+            output_format("%s%s:\n", i ? "\n" : "", group[i].title);
+}
+
 static void print_program(void)
 {
     output_text("seen - have we seen this URL?\n\n"
                 "usage: seen COMMAND [OPTION...] [OPERAND...]\n\n");
-    for (int i = 0; commands[i]; i++)
+    for (int i = 0; commands[i]; i++) {
+        print_heading(commands[i]->name);
         output_format("  %-10s%s\n", commands[i]->name, commands[i]->summary);
+    }
     output_text(
         "\n"
         "A filter answers \"no\" for certain, and \"yes\" with a small planned "
