@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <malloc.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +91,7 @@ void crawl_stop(struct crawl *c)
         fetch_wakeup(c->web);
 }
 
-/* The lock is held. */
-static void no_memory(struct crawl *c)
+void crawl_no_memory(struct crawl *c)
 {
     struct seen_error why;
 
@@ -173,7 +171,7 @@ static void leave_other(struct crawl *c, struct crawl_page *page)
     other->spent = true;
     other->polite = page->due;
     if (!crawl_host_set_due(&c->hosts, other, page->due))
-        no_memory(c);
+        crawl_no_memory(c);
 }
 
 /* Requests that were cancelled say nothing of the host. A robots.txt that
@@ -314,12 +312,12 @@ static void on_end(void *owner, enum seen_code code,
     leave_other(c, page);
     if (!crawl_host_set_due(&c->hosts, host, page->due) || page->sent.failed ||
         page->head.failed)
-        no_memory(c);
+        crawl_no_memory(c);
     if (code != SEEN_UNABLE &&
         !crawl_host_set_prompt(&c->hosts, host, page->ms < CRAWL_SOON))
-        no_memory(c);
+        crawl_no_memory(c);
     if (code == SEEN_NOMEM)
-        no_memory(c);
+        crawl_no_memory(c);
     if (code == SEEN_UNABLE || code == SEEN_NOMEM) {
         forget_answer(c, page);
         crawl_host_push(host, page, true);
@@ -375,7 +373,7 @@ static void start(struct crawl *c, struct crawl_host *host,
     crawl_host_set_due(&c->hosts, host, page->due);
     if (code == SEEN_NOMEM) {
         crawl_host_push(host, page, true);
-        no_memory(c);
+        crawl_no_memory(c);
         return;
     }
     /* Not a URL that can be fetched at all: a port of another protocol. */
@@ -503,7 +501,7 @@ static bool bring_forward(struct crawl *c, struct crawl_host *host)
         struct crawl_origin *o = page->robots ? NULL : origin_of(page);
 
         if (!page->robots && !o) {
-            no_memory(c);
+            crawl_no_memory(c);
             return false;
         }
         if (page->robots || !waits(c, o, &when))
@@ -586,7 +584,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
             continue;
         o = origin_of(page);
         if (!o) {
-            no_memory(c);
+            crawl_no_memory(c);
             return NULL;
         }
         host->asked = o;
@@ -605,7 +603,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
         case CRAWL_ROBOTS_UNKNOWN:
             page = robots_page(page, o);
             if (!page)
-                no_memory(c);
+                crawl_no_memory(c);
             return page;
         case CRAWL_ROBOTS_ASKED:
         case CRAWL_ROBOTS_CLOSED: return NULL; /* neither comes so far */
@@ -853,76 +851,6 @@ static void fetch_all(struct crawl *c)
 
 /* --- threads --- */
 
-static void look_up(struct crawl *c, struct crawl_page *page)
-{
-    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-    struct addrinfo *found = NULL;
-    char address[64] = "", name[256] = "";
-    bool public = false;
-    size_t len = page->host->len;
-
-    /* "[::1]" is an address, too. */
-    if (len > 2 && len < sizeof name && *page->host->name == '[')
-        memcpy(name, page->host->name + 1, len - 2);
-    else if (len < sizeof name)
-        memcpy(name, page->host->name, len);
-
-    if (!getaddrinfo(name, NULL, &hints, &found) && found) {
-        getnameinfo(found->ai_addr, found->ai_addrlen, address, sizeof address,
-                    NULL, 0, NI_NUMERICHOST);
-        public = fetch_public(found->ai_addr);
-    }
-    if (found)
-        freeaddrinfo(found);
-    pthread_mutex_lock(&c->lock);
-    if (c->store->shares_hosts &&
-        *address) /* it stays until the address is claimed */
-        memcpy(page->host->claim, address, sizeof address);
-    else
-        page->host->lookup = false;
-    if (public && !c->settings->contact && !c->settings->agent)
-        page->host->stopped = "public hosts need --contact";
-    /* A name without an address fails when it is fetched, and is logged. */
-    if (!page->host->lookup &&
-        ((*address && !crawl_host_resolve(&c->hosts, page->host, address)) ||
-         !crawl_host_set_due(&c->hosts, page->host, page->host->due)))
-        no_memory(c);
-    c->looking--;
-    if (c->closing || page->host->lookup)
-        pthread_cond_signal(&c->to_commit);
-    pthread_mutex_unlock(&c->lock);
-    crawl_page_free(page);
-    fetch_wakeup(c->web);
-}
-
-/* Names are looked up by threads of their own: a name server that does not
-   answer takes half a minute, and readers have other things to do. Some of them
-   are kept for hosts that have answered before. */
-static void *look_thread(void *crawl)
-{
-    struct crawl *c = crawl;
-    struct crawl_page *page;
-    bool kept;
-
-    pthread_mutex_lock(&c->lock);
-    kept = c->kept_lookers < CRAWL_LOOKERS_KEPT;
-    c->kept_lookers += kept;
-    while (!c->quit) {
-        page = crawl_list_take(&c->names[true]);
-        if (!page && !kept)
-            page = crawl_list_take(&c->names[false]);
-        if (!page) {
-            pthread_cond_wait(&c->to_look, &c->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&c->lock);
-        look_up(c, page);
-        pthread_mutex_lock(&c->lock);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return NULL;
-}
-
 void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
                        int64_t more)
 {
@@ -1114,7 +1042,8 @@ static enum seen_code start_threads(struct crawl *c, void *(*commits)(void *),
         c->readers += !fault;
     }
     while (!fault && c->lookers < CRAWL_LOOKERS) {
-        fault = pthread_create(&c->looker[c->lookers], NULL, look_thread, c);
+        fault = pthread_create(&c->looker[c->lookers], NULL, crawl_look_thread,
+                               c);
         c->lookers += !fault;
     }
     if (!fault)

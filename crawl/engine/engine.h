@@ -6,6 +6,7 @@
  *     ┌────┴──────────────────────────────────────────────────────────┐
  *     │ crawl.c    fetching: starts what is due, hands answers on     │
  *     │ reader.c   readers: answers ──> done                          │
+ *     │ names.c    lookers: names of hosts to addresses               │
  *     │ allow.c    readers: what robots.txt says about pages at hand  │
  *     │ rules.c    any: which robots.txt are in memory                │
  *     │ commit.c   committing: groups of done pages into rows         │
@@ -30,9 +31,9 @@
 #include "crawl.h"
 #include "../folder/freshest.h"
 #include "host.h"
-#include "../folder/output.h"
+#include "output.h"
 #include "../folder/search.h"
-#include "../folder/skip.h"
+#include "skip.h"
 #include "reader.h"
 
 enum {
@@ -153,6 +154,8 @@ struct crawl_page *crawl_list_take(struct crawl_list *l);
 /* Remember the first fault and end the crawl; the lock is not held. */
 void crawl_fault(struct crawl *c, enum seen_code code,
                  const struct seen_error *why);
+/* With the lock held: there is no memory for a page. */
+void crawl_no_memory(struct crawl *c);
 
 /* What a folder and a team have in common: signals and lists; the HTTP client
    and its name; threads until the run ends, one of which is commits(). */
@@ -162,7 +165,8 @@ enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
                                 struct seen_error *why);
 void crawl_engine_clear(struct crawl *c);
 
-/* The committing thread. */
+/* Threads that look up names, and the one that commits. */
+void *crawl_look_thread(void *crawl);
 void *crawl_commit_thread(void *crawl);
 
 /* Wait up to `ms` for pages that are done. NULL: there are none. */

@@ -21,7 +21,7 @@
 #include "../engine/host.h"
 #include "../page/log.h"
 #include "../page/scope.h"
-#include "skip.h"
+#include "../engine/skip.h"
 #include "../template/template.h"
 
 enum { RECOVERED_MOST = 100000 };

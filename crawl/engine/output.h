@@ -18,7 +18,7 @@
 #include "../../lib/text/buffer.h"
 #include "../../warc/files.h"
 #include "../page/settings.h"
-#include "state.h"
+#include "../folder/state.h"
 
 enum crawl_file {
     CRAWL_FILE_CDXJ,
