@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <libxml/parser.h>
+
 #include <seen/version.h>
 
 static enum seen_code name_agent(struct crawl *c, struct seen_error *why)
@@ -55,6 +57,7 @@ enum seen_code crawl_engine_open(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code = name_agent(c, why);
 
+    xmlInitParser(); /* which two readers must not do at once */
     if (code == SEEN_OK)
         code = open_web(c, why);
     crawl_hosts_limit(&c->hosts, (unsigned)c->settings->per_address,
