@@ -390,6 +390,34 @@ static enum seen_code explain_robots(struct why *w, bool *said,
     return code;
 }
 
+/* Is it a robots.txt itself? It is no page, and has no row of one. */
+static enum seen_code explain_rules(struct why *w, bool *said,
+                                    struct seen_error *why)
+{
+    const struct seen_span origin = crawl_origin_of(w->url);
+    const struct seen_span path = { w->url.text + origin.len,
+                                    w->url.len - origin.len };
+    struct crawl_kept_robots kept;
+    enum seen_code code;
+    char date[32];
+    time_t until;
+    struct tm t;
+
+    if (!span_is(path, "/robots.txt"))
+        return SEEN_OK;
+    code = crawl_state_robots(&w->state, origin, INT64_MIN, 0, &kept, why);
+    if (code != SEEN_OK || !kept.found)
+        return code;
+    until = (time_t)(kept.until / 1000);
+    gmtime_r(&until, &t);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &t);
+    say(w, "fetched, with status %d; what it says counts until %s",
+        kept.status, date);
+    w->fetched = *said = true;
+    free(kept.body);
+    return SEEN_OK;
+}
+
 struct stopped {
     int64_t host;
     bool origin;
@@ -611,7 +639,11 @@ static enum seen_code explain(struct why *w, struct seen_error *why)
         crawl_known_clear(&page);
         return code;
     }
-    if (code == SEEN_OK && !w->start &&
+    if (code == SEEN_OK)
+        code = explain_rules(w, &said, why);
+    if (code != SEEN_OK || said)
+        return code;
+    if (!w->start &&
         !crawl_scope_has(w->scope, w->url, 0, false, NULL, &out, reason)) {
         say(w, "not fetched: %s%s",
             out == CRAWL_OUT_TRAP ? "looks like a trap: " : "", reason);

@@ -100,6 +100,7 @@ def test_robots_txt_is_obeyed_and_explained(tmp_path):
         assert "fetched on" in crawl.why(site.url("/b"))
         assert "is not one of the crawl's" in crawl.why("http://other.example/")
         assert "no page that was fetched links to it" in crawl.why(site.url("/unknown"))
+        assert crawl.why(site.url("/robots.txt")).startswith("fetched, with status 200; what it says counts until ")
         assert [one[1] for one in crawl.log() if one[3].endswith("/private/a")] == ["-9998"]
 
 
