@@ -403,7 +403,7 @@ static struct crawl_page *robots_page(const struct crawl_page *other,
     buffer_clear(&url);
     if (page) {
         page->host = other->host;
-        crawl_page_inherit(page, other);
+        crawl_page_share(page, other->shared);
         page->robots = o;
         page->attempts = o->attempts;
         o->state = CRAWL_ROBOTS_ASKED;

@@ -9,6 +9,7 @@
 
 #include "../../lib/text/span.h"
 #include "../page/scope.h"
+#include "reader.h"
 
 const char *const crawl_outcome_names[CRAWL_OUTCOMES] = {
     [CRAWL_STORED] = "stored",     [CRAWL_UNCHANGED] = "unchanged",
@@ -105,8 +106,8 @@ void crawl_page_free(struct crawl_page *page)
     if (!page)
         return;
     crawl_page_free(page->onward);
-    if (page->team_visit)
-        crawl_team_visit_release(page->team_visit);
+    if (page->shared && page->shared->pages)
+        atomic_fetch_sub(page->shared->pages, 1);
     free(page->url);
     free(page->key_text);
     free(page->via_url);
@@ -134,11 +135,12 @@ void crawl_pages_free(struct crawl_page *page)
     }
 }
 
-void crawl_page_inherit(struct crawl_page *page, const struct crawl_page *from)
+void crawl_page_share(struct crawl_page *page,
+                      const struct crawl_shared *shared)
 {
-    page->shared = from->shared;
-    if (from->team_visit)
-        crawl_team_visit_hold(from->team_visit, page);
+    page->shared = shared;
+    if (shared->pages)
+        atomic_fetch_add(shared->pages, 1);
 }
 
 void crawl_spare_take(struct crawl_spares *s, struct buffer *b)

@@ -64,14 +64,12 @@ enum crawl_flags {
 struct crawl_host;
 struct crawl_origin;
 struct crawl_shared;
-struct crawl_team_visit;
 
 enum { CRAWL_COST = 256 };
 
 struct crawl_page {
     struct crawl_page *next;
     const struct crawl_shared *shared; /* what its visit asks for */
-    struct crawl_team_visit *team_visit; /* of a team: its visit; or NULL */
     struct crawl_host *host;
     struct crawl_origin *robots; /* this is its robots.txt, or NULL */
     struct crawl_host *other;    /* that answers it, if it was moved there */
@@ -186,13 +184,8 @@ char *crawl_link_keys(struct seen_key *key,
                       const struct crawl_page *const *page,
                       const struct crawl_link *const *link, size_t n);
 
-/* The page is of the same visit as another one. */
-void crawl_page_inherit(struct crawl_page *page,
-                        const struct crawl_page *from);
-
-/* The page is of this visit until it is freed: crawl/team/visits.c. */
-void crawl_team_visit_hold(struct crawl_team_visit *task,
-                           struct crawl_page *page);
-void crawl_team_visit_release(struct crawl_team_visit *task);
+/* The page is of this visit, until it is freed. */
+void crawl_page_share(struct crawl_page *page,
+                      const struct crawl_shared *shared);
 
 #endif

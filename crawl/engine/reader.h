@@ -22,6 +22,8 @@
 #include "../page/settings.h"
 #include "../template/template.h"
 
+struct crawl_team_visit;
+
 struct crawl_shared {
     const struct crawl_settings *settings;
     const struct crawl_scope *scope;
@@ -31,6 +33,8 @@ struct crawl_shared {
     const char *visit;                     /* its name */
     int64_t visit_id;
     struct map *queries; /* its pages per path with a query */
+    atomic_size_t *pages; /* of it, in memory; or NULL */
+    struct crawl_team_visit *team; /* of a team: what else is known of it */
     bool no_warc; /* nothing is packed */
 };
 

@@ -39,7 +39,7 @@ enum seen_code crawl_robots_redirect(struct crawl_page *page,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt");
     next->robots = page->robots;
     next->host = page->host;
-    crawl_page_inherit(next, page);
+    crawl_page_share(next, page->shared);
     next->hops = page->hops + 1;
     next->attempts = page->attempts;
     page->onward = next;

@@ -49,7 +49,7 @@ enum seen_code crawl_folder_prepare(struct crawl *c, struct crawl_page *page,
 {
     bool found;
 
-    page->shared = &c->shared;
+    crawl_page_share(page, &c->shared);
     if (c->state.visit.id < 2 && c->settings->strategy != CRAWL_CONTINUOUS)
         return SEEN_OK;
     return crawl_state_find(&c->state, &page->key, &found, &page->known, why);

@@ -44,9 +44,9 @@ static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
                           struct seen_error *why)
 {
     if (c->team->settings.cache)
-        crawl_team_cache_ask(c, page->team_visit, key, n, seen);
-    else if (page->team_visit->filter)
-        return seen_filter_has(page->team_visit->filter, key, n, seen, why);
+        crawl_team_cache_ask(c, page->shared->team, key, n, seen);
+    else if (page->shared->team->filter)
+        return seen_filter_has(page->shared->team->filter, key, n, seen, why);
     return SEEN_OK;
 }
 
@@ -98,7 +98,7 @@ enum seen_code crawl_team_publish(struct crawl *c,
 
 static unsigned shard_of(const struct crawl_page *page)
 {
-    return (unsigned)(page->key.lo % page->team_visit->job->shards);
+    return (unsigned)(page->key.lo % page->shared->team->job->shards);
 }
 
 static enum seen_code publish(struct crawl_group *g, struct seen_error *why)
@@ -196,7 +196,7 @@ static void add_link(struct shared_rows *r, struct crawl_found *found,
     const struct crawl_page *page = found->page;
 
     *row = (struct frontier_link){
-        .visit = page->team_visit->id,
+        .visit = page->shared->team->id,
         .page = crawl_link_row(page, found->link, r->path[all->links]),
     };
     row->page.via = page->robots ? 0 : page->id;
@@ -214,7 +214,7 @@ static void add_page(struct shared_rows *r, struct crawl_part *part)
     r->part[r->all.dones] = part;
     r->all.done[r->all.dones++] = (struct frontier_done){
         .page = crawl_page_again(page),
-        .visit = page->team_visit->id,
+        .visit = page->shared->team->id,
         .end = end_of(page),
         .bytes = (int64_t)page->size,
         .shard = page->record.len ? (int)shard_of(page) : -1,
@@ -335,7 +335,7 @@ static size_t add_to_shared(struct crawl *c, const struct shared_rows *r,
                             size_t first)
 {
     enum { BATCH = 512 };
-    struct crawl_team_visit *visit = r->found[first]->page->team_visit;
+    struct crawl_team_visit *visit = r->found[first]->page->shared->team;
     const struct crawl_page *page[BATCH];
     const struct crawl_link *link[BATCH];
     struct seen_key key[BATCH];
@@ -343,7 +343,7 @@ static size_t add_to_shared(struct crawl *c, const struct shared_rows *r,
     char *texts = NULL;
 
     for (; at < r->all.links && n < BATCH &&
-           r->found[at]->page->team_visit == visit;
+           r->found[at]->page->shared->team == visit;
          at++)
         if (is_row(r, at)) {
             page[n] = r->found[at]->page;
@@ -373,7 +373,7 @@ static enum seen_code added(struct crawl_group *g, struct seen_error *why)
         return SEEN_OK;
     }
     for (size_t i = 0; code == SEEN_OK && i < r->all.links; i++) {
-        struct seen_filter *filter = r->found[i]->page->team_visit->filter;
+        struct seen_filter *filter = r->found[i]->page->shared->team->filter;
 
         if (filter && is_row(r, i))
             code = seen_filter_add(filter, &r->found[i]->link->key, 1, NULL,
@@ -397,7 +397,7 @@ static void settle_part(struct crawl_team *t, const struct crawl_part *part)
     if (page->robots || !crawl_page_was_fetched(page))
         return;
     t->report.bytes += page->size;
-    page->team_visit->fetched++;
+    page->shared->team->fetched++;
 }
 
 static void settle(struct crawl_group *g)

@@ -112,7 +112,7 @@ enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
     enum seen_code code = crawl_team_visit_find(c, page->visit, &visit, why);
 
     if (code == SEEN_OK && may_spend(c, visit))
-        crawl_team_visit_hold(visit, page);
+        crawl_page_share(page, &visit->job->shared);
     return code;
 }
 
@@ -125,7 +125,7 @@ void crawl_team_drop_pages(struct crawl *c)
         for (unsigned n = host->ready; n; n--) {
             struct crawl_page *page = crawl_host_pull(host);
 
-            if (page->robots || page->team_visit->runs) {
+            if (page->robots || page->shared->team->runs) {
                 crawl_host_push(host, page, false); /* all of them: in order */
             } else {
                 crawl_host_forget_out(host, page->id);

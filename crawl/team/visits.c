@@ -40,19 +40,6 @@ static void free_visit(struct crawl_team_visit *visit)
     free(visit);
 }
 
-void crawl_team_visit_hold(struct crawl_team_visit *visit,
-                           struct crawl_page *page)
-{
-    atomic_fetch_add(&visit->pages, 1);
-    page->team_visit = visit;
-    page->shared = &visit->job->shared;
-}
-
-void crawl_team_visit_release(struct crawl_team_visit *visit)
-{
-    atomic_fetch_sub(&visit->pages, 1);
-}
-
 static enum seen_code make_filter(struct crawl_team_visit *visit,
                                   struct seen_error *why)
 {
@@ -119,6 +106,8 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
         visit->job->shared.no_warc = !c->team->folder;
         visit->job->shared.visit_id = id;
         visit->job->shared.queries = &visit->queries;
+        visit->job->shared.pages = &visit->pages;
+        visit->job->shared.team = visit;
         if (!c->team->settings.no_filter && !c->team->settings.cache)
             code = make_filter(visit, why);
     }
