@@ -448,9 +448,9 @@ static bool find_url(const struct seen_reader *r, struct seen_capture *c,
 {
     const struct seen_layout *l = c->layout;
     const char *end = c->line.text + c->line.len, *to;
-    char stop;
+    char stop = cdx_url_stop(columns_of(l), l->delimiter);
     const char *at = cdx_url_at(columns_of(l), c->line.text, key, end,
-                                l->delimiter, &stop);
+                                l->delimiter);
 
     if (!r->proves)
         return true;

@@ -119,48 +119,85 @@ static inline __attribute__((always_inline)) bool repeats(
            same(line, p->before, key);
 }
 
-/* The URL of the line before, with what it ends with, and its host. */
+/* The URL of the line before, from its host on, with what it ends with. */
 struct proved {
-    struct proof_origin origin;
     const char *url;
-    size_t len;
-    /* Of the line that is looked at; why they are here: see pick_lines(). */
-    char stop;
-    size_t now;
+    size_t len; /* 0: none */
 };
 
-/* Has a line, whose key is that of the line before, its URL, too? */
+/* Has a line, whose key is that of the line before, its URL, too? It may have
+   the other scheme, and "www." or not: neither is in the key. */
 static inline __attribute__((always_inline)) bool repeats_url(
-    struct proved *before, const struct cdx_picks *p, const char *line,
+    const struct proved *before, const struct cdx_picks *p, const char *line,
     size_t len, same_text *same)
 {
-    const char *url = cdx_url_at(p->columns, line, p->before_len, line + len,
-                                 p->delimiter, &before->stop);
+    const char *end = line + len;
+    const char *url = cdx_url_here(p->columns, line, p->before_len, end,
+                                   p->delimiter);
+    size_t host;
 
-    return url && before->len && same(url, before->url, before->len);
+    if (!url || end - url < 16 || !before->len)
+        return false;
+    host = proof_prefix(url, end);
+    return host && same(url + host, before->url, before->len);
 }
 
 /* Is the key of a line, as it was found, proved to be that of its URL? */
-static inline __attribute__((always_inline)) bool proves(
-    struct proved *before, const struct cdx_picks *p, const char *line,
-    size_t len, const struct cdx_key_scan *k, same_text *same, same_path *path)
-{
-    const char *end = line + len;
-    const char *url = cdx_url_at(p->columns, line, k->len, end, p->delimiter,
-                                 &before->stop);
+typedef bool prover(struct proved *before, const struct cdx_picks *p,
+                    const char *line, const char *end,
+                    const struct cdx_key_scan *k);
 
-    if (!url || !proof_line(&before->origin, line, k, url, end, before->stop,
-                            &before->now, same, path))
+static __attribute__((noinline)) bool proves_portable(
+    struct proved *before, const struct cdx_picks *p, const char *line,
+    const char *end, const struct cdx_key_scan *k)
+{
+    const char *url = cdx_url_at(p->columns, line, k->len, end, p->delimiter);
+    size_t host = url ? proof_prefix_any(url, end) : 0;
+    struct proof proof;
+
+    before->len = 0;
+    return host && proof_begin(&proof, line, k, url + host) &&
+           proof_end(&proof, end, cdx_url_stop(p->columns, p->delimiter)) &&
+           proof_same(&proof, proof_host_portable, proof_text_portable);
+}
+
+/*
+ * The same of most lines at once. What is not that ordinary is left to the
+ * portable one, and a text with more to look at to `rest`. Both are called at
+ * the end or not at all, so that no registers must be saved.
+ */
+static inline __attribute__((always_inline)) bool prove_line(
+    struct proved *before, const struct cdx_picks *p, const char *line,
+    const char *end, const struct cdx_key_scan *k, proof_equal *equal,
+    proof_unlike *unlike, proof_odd *odd, proof_text *rest)
+{
+    const char *url = cdx_url_here(p->columns, line, k->len, end,
+                                   p->delimiter);
+    const char *to, stop = cdx_url_stop(p->columns, p->delimiter);
+    struct proof proof;
+    size_t prefix;
+
+    if (!url || end - url < 16 || k->close > 63)
+        return proves_portable(before, p, line, end, k);
+    prefix = proof_prefix(url, end);
+    if (!prefix || !proof_begin(&proof, line, k, url + prefix))
         return false;
-    before->url = url;
-    url += before->now;
-    before->len = url < end && *url == before->stop ? before->now + 1 : 0;
-    return true;
+    to = proof_stop(&proof, end, stop);
+    if (!to)
+        return proves_portable(before, p, line, end, k);
+    before->url = proof.url;
+    before->len = (size_t)(to + 1 - proof.url);
+    if (!proof_host_wide(line, proof.host, proof.url, equal, unlike))
+        return false;
+    line += proof.host + 1;
+    url = proof.url + proof.host;
+    return proof_text_wide(line, proof.text, proof.query, url, equal, odd) ||
+           rest(line, proof.text, proof.query, url);
 }
 
 static inline __attribute__((always_inline)) void pick_lines(
     struct cdx_lines *l, struct cdx_picks *to, key_scan *scan,
-    same_text *same_key, same_path *path)
+    same_text *same_key, prover *proves)
 {
     struct cdx_picks p = *to;
     struct proved before = { .len = 0 };
@@ -189,8 +226,7 @@ static inline __attribute__((always_inline)) void pick_lines(
         }
         if (!cdx_good(p.columns, line, &len, k.len, end->cuts - p.cuts))
             break;
-        if (p.proves && !again &&
-            !proves(&before, &p, line, len, &k, same_key, path))
+        if (p.proves && !again && !proves(&before, to, line, line + len, &k))
             break;
         if (!same) {
             p.before = line;
@@ -208,34 +244,30 @@ static inline __attribute__((always_inline)) void pick_lines(
 static inline __attribute__((always_inline)) bool prove(struct seen_span key,
                                                         struct seen_span url,
                                                         key_scan *scan,
-                                                        same_text *same,
-                                                        same_path *path)
+                                                        proof_host *host,
+                                                        proof_text *text)
 {
-    struct proof_origin none = { .len = 0 };
+    const char *end = url.text + url.len;
+    size_t prefix = proof_prefix_any(url.text, end);
     struct cdx_key_scan k;
-    size_t n;
+    struct proof proof;
 
     scan(&k, key.text, key.len, '\n');
-    return k.len == key.len &&
-           proof_line(&none, key.text, &k, url.text, url.text + url.len, '\n',
-                      &n, same, path) &&
-           n == url.len;
+    return prefix && k.len == key.len && k.surt && !k.controls &&
+           proof_begin(&proof, key.text, &k, url.text + prefix) &&
+           proof_end(&proof, end, '\n') == end &&
+           proof_same(&proof, host, text);
 }
 
 static void picks_portable(struct cdx_lines *l, struct cdx_picks *p)
 {
-    pick_lines(l, p, key_portable, cdx_same, proof_path_portable);
-}
-
-/* It looks at nothing past the ends, so that any text may be given. */
-static bool same_exactly(const char *a, const char *b, size_t len)
-{
-    return !memcmp(a, b, len);
+    pick_lines(l, p, key_portable, cdx_same, proves_portable);
 }
 
 static bool proof_portable(struct seen_span key, struct seen_span url)
 {
-    return prove(key, url, key_portable, same_exactly, proof_path_portable);
+    return prove(key, url, key_portable, proof_host_portable,
+                 proof_text_portable);
 }
 
 const struct cdx_scanner cdx_scanner_portable = { lines_portable, key_portable,
@@ -244,9 +276,10 @@ const struct cdx_scanner cdx_scanner_portable = { lines_portable, key_portable,
 
 #if X86
 
-#define AVX2 __attribute__((target("avx2,bmi,popcnt"), no_sanitize("address")))
+#define AVX2 \
+    __attribute__((target("avx2,bmi,bmi2,popcnt"), no_sanitize("address")))
 #define AVX512 \
-    __attribute__((target("avx512f,avx512bw,bmi,popcnt"), \
+    __attribute__((target("avx512f,avx512bw,bmi,bmi2,popcnt"), \
                    no_sanitize("address")))
 
 /* Note the lines that end in the 64 bytes at `at`, of which there is at least
@@ -410,49 +443,91 @@ static inline __attribute__((always_inline)) void scan_key(
     s->surt = !odd && close < len && in_form(text, len, close, query);
 }
 
-/* See proof_path_portable(). */
+/* For proof.h. */
 AVX2
-static inline __attribute__((always_inline)) unsigned path_avx2(
-    const char *key, size_t len, size_t query, const char *url)
+static inline uint64_t equal_avx2(const char *at, char c)
 {
-    const __m256i big = _mm256_set1_epi8(25), bit = _mm256_set1_epi8(32);
-    uint64_t odd = 0, slash = 0, escapes = 0, and = 0;
+    const __m256i *x = (const __m256i *)(const void *)at;
 
-    for (size_t i = 0; i < len; i += 64) {
-        const __m256i *k = (const __m256i *)(const void *)(key + i);
-        const __m256i *u = (const __m256i *)(const void *)(url + i);
-        struct two t = { _mm256_loadu_si256(k), _mm256_loadu_si256(k + 1) };
-        struct two given = { _mm256_loadu_si256(u),
-                             _mm256_loadu_si256(u + 1) };
-        __m256i x = _mm256_sub_epi8(given.x, _mm256_set1_epi8('A'));
-        __m256i y = _mm256_sub_epi8(given.y, _mm256_set1_epi8('A'));
-        uint64_t all = part(i, len), slashes = equal(t, '/');
-        uint64_t path = query <= i ? 0 : part(i, query);
+    return equal(
+        (struct two){ _mm256_loadu_si256(x), _mm256_loadu_si256(x + 1) }, c);
+}
 
-        x = _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(x, big), x),
-                             bit);
-        y = _mm256_and_si256(_mm256_cmpeq_epi8(_mm256_min_epu8(y, big), y),
-                             bit);
-        odd |= ~bits(_mm256_cmpeq_epi8(_mm256_or_si256(x, given.x), t.x),
-                     _mm256_cmpeq_epi8(_mm256_or_si256(y, given.y), t.y)) &
-               all;
-        odd |= (~within(t, '!', '~') | equal(t, '#') | equal(t, '(') |
-                equal(t, '\\')) &
-               all;
-        slash |= slashes << 1;
-        odd |= slash & (slashes | equal(t, '.')) & path;
-        slash = slashes >> 63;
-        escapes |= equal(t, '%') & all;
-        and |= equal(t, '&') & all;
-    }
-    return (odd ? PATH_ODD : 0) | (escapes ? PATH_ESCAPES : 0) |
-           (and? PATH_AND : 0);
+AVX2
+static inline uint64_t unlike_avx2(const char *a, const char *b)
+{
+    const __m256i *x = (const __m256i *)(const void *)a;
+    const __m256i *y = (const __m256i *)(const void *)b;
+
+    return ~bits(
+        _mm256_cmpeq_epi8(_mm256_loadu_si256(x), _mm256_loadu_si256(y)),
+        _mm256_cmpeq_epi8(_mm256_loadu_si256(x + 1),
+                          _mm256_loadu_si256(y + 1)));
+}
+
+/* 32 bytes of a path and query: which must be looked at (proof_look())? Bytes
+   before them are looked at, too, of which there are more than one. */
+AVX2
+static inline __m256i odd_32(const char *key, const char *url)
+{
+    const __m256i rare = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128((const __m128i *)(const void *)proof_rare));
+    const __m256i snf = _mm256_broadcastsi128_si256(
+        _mm_loadu_si128((const __m128i *)(const void *)proof_snf));
+    const __m256i z = _mm256_set1_epi8('Z' - 'A');
+    __m256i k = _mm256_loadu_si256((const __m256i *)(const void *)key);
+    __m256i u = _mm256_loadu_si256((const __m256i *)(const void *)url);
+    __m256i next = _mm256_loadu_si256(
+        (const __m256i *)(const void *)(key + 1));
+    __m256i i = _mm256_loadu_si256((const __m256i *)(const void *)(key - 1));
+    __m256i s = _mm256_loadu_si256((const __m256i *)(const void *)(key - 2));
+    __m256i big = _mm256_sub_epi8(u, _mm256_set1_epi8('A'));
+    __m256i id = _mm256_and_si256(_mm256_cmpeq_epi8(k, _mm256_set1_epi8('d')),
+                                  _mm256_cmpeq_epi8(i, _mm256_set1_epi8('i')));
+    __m256i slash = _mm256_set1_epi8('/');
+    __m256i found;
+
+    big = _mm256_cmpeq_epi8(_mm256_min_epu8(big, z), big);
+    u = _mm256_or_si256(u, _mm256_and_si256(big, _mm256_set1_epi8(32)));
+    id = _mm256_and_si256(id,
+                          _mm256_cmpeq_epi8(_mm256_shuffle_epi8(snf, s), s));
+    slash = _mm256_and_si256(
+        _mm256_cmpeq_epi8(k, slash),
+        _mm256_or_si256(_mm256_cmpeq_epi8(next, slash),
+                        _mm256_cmpeq_epi8(next, _mm256_set1_epi8('.'))));
+    found = _mm256_or_si256(
+        _mm256_or_si256(id, slash),
+        _mm256_or_si256(k,
+                        _mm256_cmpeq_epi8(_mm256_shuffle_epi8(rare, k), k)));
+    /* Of a byte of 0x80 or more, and of what was found, the sign is set. */
+    return _mm256_or_si256(found, _mm256_xor_si256(_mm256_cmpeq_epi8(u, k),
+                                                   _mm256_set1_epi8(-1)));
+}
+
+AVX2
+static inline uint64_t odd_avx2(const char *key, const char *url)
+{
+    return bits(odd_32(key, url), odd_32(key + 32, url + 32));
+}
+
+AVX2
+static bool host_avx2(const char *key, size_t len, const char *host)
+{
+    return len < 64 ? proof_host_wide(key, len, host, equal_avx2, unlike_avx2)
+                    : proof_host_portable(key, len, host);
+}
+
+AVX2
+static __attribute__((noinline)) bool text_avx2(const char *key, size_t len,
+                                                size_t query, const char *url)
+{
+    return proof_text_rest(key, len, query, url, equal_avx2, odd_avx2);
 }
 
 AVX2
 static bool proof_avx2(struct seen_span key, struct seen_span url)
 {
-    return prove(key, url, scan_key, same_avx2, path_avx2);
+    return prove(key, url, scan_key, host_avx2, text_avx2);
 }
 
 AVX2
@@ -462,10 +537,22 @@ static void key_avx2(struct cdx_key_scan *s, const char *text, size_t most,
     scan_key(s, text, most, delimiter);
 }
 
+/* Not inlined: the loop of pick_lines() needs its registers itself. */
+AVX2
+static __attribute__((noinline)) bool proves_avx2(struct proved *before,
+                                                  const struct cdx_picks *p,
+                                                  const char *line,
+                                                  const char *end,
+                                                  const struct cdx_key_scan *k)
+{
+    return prove_line(before, p, line, end, k, equal_avx2, unlike_avx2,
+                      odd_avx2, text_avx2);
+}
+
 AVX2
 static void picks_avx2(struct cdx_lines *l, struct cdx_picks *p)
 {
-    pick_lines(l, p, scan_key, same_avx2, path_avx2);
+    pick_lines(l, p, scan_key, same_avx2, proves_avx2);
 }
 
 /* --- AVX-512 --- */
@@ -569,42 +656,78 @@ AVX512 static inline __attribute__((always_inline)) bool same_avx512(
     return !odd;
 }
 
-/* See proof_path_portable(). */
-AVX512 static inline __attribute__((always_inline)) unsigned path_avx512(
-    const char *key, size_t len, size_t query, const char *url)
+AVX512 static inline __m512i load(const char *at)
 {
-    uint64_t odd = 0, slash = 0, escapes = 0, and = 0;
+    return _mm512_loadu_si512((const void *)at);
+}
 
-    for (size_t i = 0; i < len; i += 64) {
-        uint64_t all = part(i, len);
-        uint64_t path = query <= i ? 0 : part(i, query);
-        __m512i k = _mm512_maskz_loadu_epi8(all, key + i);
-        __m512i u = _mm512_maskz_loadu_epi8(all, url + i);
-        uint64_t slashes = same(all, k, '/');
+AVX512 static inline uint64_t equal_avx512(const char *at, char c)
+{
+    return _mm512_cmpeq_epi8_mask(load(at), _mm512_set1_epi8(c));
+}
 
-        u = _mm512_mask_add_epi8(u, among(all, u, 'A', 'Z'), u,
-                                 _mm512_set1_epi8(32));
-        odd |= _mm512_cmpneq_epi8_mask(u, k);
-        odd |= (all & ~among(all, k, '!', '~')) | same(all, k, '#') |
-               same(all, k, '(') | same(all, k, '\\');
-        slash |= slashes << 1;
-        odd |= slash & (slashes | same(all, k, '.')) & path;
-        slash = slashes >> 63;
-        escapes |= same(all, k, '%');
-        and |= same(all, k, '&');
-    }
-    return (odd ? PATH_ODD : 0) | (escapes ? PATH_ESCAPES : 0) |
-           (and? PATH_AND : 0);
+AVX512 static inline uint64_t unlike_avx512(const char *a, const char *b)
+{
+    return _mm512_cmpneq_epi8_mask(load(a), load(b));
+}
+
+/* See odd_32(). */
+AVX512 static inline uint64_t odd_avx512(const char *key, const char *url)
+{
+    const __m512i rare = _mm512_broadcast_i32x4(
+        _mm_loadu_si128((const __m128i *)(const void *)proof_rare));
+    const __m512i snf = _mm512_broadcast_i32x4(
+        _mm_loadu_si128((const __m128i *)(const void *)proof_snf));
+    __m512i k = load(key), u = load(url), s = load(key - 2);
+    __m512i next = _mm512_or_si512(load(key + 1), _mm512_set1_epi8('.' ^ '/'));
+    uint64_t big = _mm512_cmple_epu8_mask(
+        _mm512_sub_epi8(u, _mm512_set1_epi8('A')),
+        _mm512_set1_epi8('Z' - 'A'));
+    uint64_t id, slash;
+
+    u = _mm512_mask_add_epi8(u, big, u, _mm512_set1_epi8('a' - 'A'));
+    id = _mm512_cmpeq_epi8_mask(k, _mm512_set1_epi8('d'));
+    id = _mm512_mask_cmpeq_epi8_mask(id, load(key - 1), _mm512_set1_epi8('i'));
+    id = _mm512_mask_cmpeq_epi8_mask(id, s, _mm512_shuffle_epi8(snf, s));
+    slash = _mm512_cmpeq_epi8_mask(k, _mm512_set1_epi8('/'));
+    slash = _mm512_mask_cmpeq_epi8_mask(slash, next, _mm512_set1_epi8('/'));
+    return id | slash | _mm512_movepi8_mask(k) |
+           _mm512_cmpeq_epi8_mask(k, _mm512_shuffle_epi8(rare, k)) |
+           _mm512_cmpneq_epi8_mask(u, k);
+}
+
+AVX512 static bool host_avx512(const char *key, size_t len, const char *host)
+{
+    return len < 64
+               ? proof_host_wide(key, len, host, equal_avx512, unlike_avx512)
+               : proof_host_portable(key, len, host);
+}
+
+AVX512 static __attribute__((noinline)) bool text_avx512(const char *key,
+                                                         size_t len,
+                                                         size_t query,
+                                                         const char *url)
+{
+    return proof_text_rest(key, len, query, url, equal_avx512, odd_avx512);
 }
 
 AVX512 static bool proof_avx512(struct seen_span key, struct seen_span url)
 {
-    return prove(key, url, scan_key_512, same_avx512, path_avx512);
+    return prove(key, url, scan_key_512, host_avx512, text_avx512);
+}
+
+/* Not inlined: the loop of pick_lines() needs its registers itself. */
+AVX512 static __attribute__((noinline)) bool proves_avx512(
+    struct proved *before, const struct cdx_picks *p, const char *line,
+    const char *end, const struct cdx_key_scan *k)
+{
+    return prove_line(before, p, line, end, k, equal_avx512, unlike_avx512,
+                      odd_avx512, text_avx512);
 }
 
 AVX512 static void picks_avx512(struct cdx_lines *l, struct cdx_picks *p)
 {
-    pick_lines(l, p, scan_key_512, same_avx512, path_avx512);
+    pick_lines(l, p, scan_key_512, same_avx512, proves_avx512);
 }
 
 static const struct cdx_scanner avx2 = { lines_avx2, key_avx2, picks_avx2,
@@ -621,7 +744,8 @@ const struct cdx_scanner *const *cdx_scanner_all(void)
     int n = 1;
 
 #if X86
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+        __builtin_cpu_supports("bmi2"))
         found[n++] = &avx2;
     if (n == 2 && __builtin_cpu_supports("avx512bw"))
         found[n++] = &avx512;

@@ -88,7 +88,8 @@ struct cdx_scanner {
        has a new key for which there is no room; or, if asked for, has a URL
        of which the key is not proved to be the SURT (proof.h). */
     void (*picks)(struct cdx_lines *l, struct cdx_picks *p);
-    /* Is a key, of which all is given, proved to be the SURT of a URL? */
+    /* Is a key, of which all is given, proved to be the SURT of a URL? Up to
+       PADDING bytes past the end of both may be looked at. */
     bool (*proof)(struct seen_span key, struct seen_span url);
 };
 
@@ -146,28 +147,57 @@ static inline bool cdx_time(const char *at)
              EIGHT_HIGH);
 }
 
+/* What the URL of a line ends with, as cdx_url_at() finds it. */
+static inline char cdx_url_stop(unsigned columns, char delimiter)
+{
+    return columns ? delimiter : '"';
+}
+
+/* Is there a delimiter before and behind the 14 bytes of a column, and none
+   among them? `at` is the one behind it. */
+static inline bool cdx_column(const char *at, char delimiter)
+{
+#if defined(__SSE2__) && !defined(SEEN_PORTABLE)
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(at - 15));
+
+    return _mm_movemask_epi8(_mm_cmpeq_epi8(x, _mm_set1_epi8(delimiter))) ==
+           0x8001;
+#else
+    return *at == delimiter && cdx_time(at - 14);
+#endif
+}
+
 /*
  * Where the URL of a line begins that cdx_good() likes: the third column of
- * CDX, or the first field of the JSON. What it ends with goes to *stop. NULL:
- * it is elsewhere.
+ * CDX behind a time of 14 digits, or the first field of the JSON. NULL: it is
+ * elsewhere, or not found at once.
  */
-static inline const char *cdx_url_at(unsigned columns, const char *line,
-                                     size_t key, const char *end,
-                                     char delimiter, char *stop)
+static inline const char *cdx_url_here(unsigned columns, const char *line,
+                                       size_t key, const char *end,
+                                       char delimiter)
 {
     const char *at = line + key + 16;
 
-    *stop = columns ? delimiter : '"';
-    if (columns && at < end && at[-1] == delimiter && cdx_time(at - 15))
+    if (columns)
+        return at < end && cdx_column(at - 1, delimiter) ? at : NULL;
+    if (end - at <= 9 || memcmp(at, "{\"url\":", 7))
+        return NULL;
+    at += at[7] == ' ' ? 8 : 7;
+    return *at == '"' ? at + 1 : NULL;
+}
+
+/* The same, and of CDX behind any time. */
+static inline const char *cdx_url_at(unsigned columns, const char *line,
+                                     size_t key, const char *end,
+                                     char delimiter)
+{
+    const char *at = cdx_url_here(columns, line, key, end, delimiter);
+
+    if (at || !columns)
         return at;
-    if (columns) { /* a time that is not of 14 digits */
-        at = line + key + 1;
-        at = memchr(at, delimiter, (size_t)(end - at));
-        return at ? at + 1 : NULL;
-    }
-    if (end - at > 9 && !memcmp(at, "{\"url\": \"", 9))
-        return at + 9;
-    return end - at > 8 && !memcmp(at, "{\"url\":\"", 8) ? at + 8 : NULL;
+    at = line + key + 1;
+    at = memchr(at, delimiter, (size_t)(end - at));
+    return at ? at + 1 : NULL;
 }
 
 /*
