@@ -163,13 +163,13 @@ static __attribute__((noinline)) bool proves_portable(
 
 /*
  * The same of most lines at once. What is not that ordinary is left to the
- * portable one, and a text with more to look at to `rest`. Both are called at
- * the end or not at all, so that no registers must be saved.
+ * portable one, and a text with more to look at to a function of its own. Both
+ * are called at the end or not at all, so that no registers must be saved.
  */
 static inline __attribute__((always_inline)) bool prove_line(
     struct proved *before, const struct cdx_picks *p, const char *line,
-    const char *end, const struct cdx_key_scan *k, proof_equal *equal,
-    proof_unlike *unlike, proof_odd *odd, proof_text *rest)
+    const char *end, const struct cdx_key_scan *k, proof_host *host,
+    proof_text *text)
 {
     const char *url = cdx_url_here(p->columns, line, k->len, end,
                                    p->delimiter);
@@ -187,12 +187,7 @@ static inline __attribute__((always_inline)) bool prove_line(
         return proves_portable(before, p, line, end, k);
     before->url = proof.url;
     before->len = (size_t)(to + 1 - proof.url);
-    if (!proof_host_wide(line, proof.host, proof.url, equal, unlike))
-        return false;
-    line += proof.host + 1;
-    url = proof.url + proof.host;
-    return proof_text_wide(line, proof.text, proof.query, url, equal, odd) ||
-           rest(line, proof.text, proof.query, url);
+    return proof_same(&proof, host, text);
 }
 
 static inline __attribute__((always_inline)) void pick_lines(
@@ -511,17 +506,29 @@ static inline uint64_t odd_avx2(const char *key, const char *url)
 }
 
 AVX2
-static bool host_avx2(const char *key, size_t len, const char *host)
+static inline __attribute__((always_inline)) bool host_avx2(const char *key,
+                                                            size_t len,
+                                                            const char *host)
 {
     return len < 64 ? proof_host_wide(key, len, host, equal_avx2, unlike_avx2)
                     : proof_host_portable(key, len, host);
 }
 
 AVX2
-static __attribute__((noinline)) bool text_avx2(const char *key, size_t len,
+static __attribute__((noinline)) bool rest_avx2(const char *key, size_t len,
                                                 size_t query, const char *url)
 {
     return proof_text_rest(key, len, query, url, equal_avx2, odd_avx2);
+}
+
+AVX2
+static inline __attribute__((always_inline)) bool text_avx2(const char *key,
+                                                            size_t len,
+                                                            size_t query,
+                                                            const char *url)
+{
+    return proof_text_wide(key, len, query, url, equal_avx2, odd_avx2) ||
+           rest_avx2(key, len, query, url);
 }
 
 AVX2
@@ -545,8 +552,7 @@ static __attribute__((noinline)) bool proves_avx2(struct proved *before,
                                                   const char *end,
                                                   const struct cdx_key_scan *k)
 {
-    return prove_line(before, p, line, end, k, equal_avx2, unlike_avx2,
-                      odd_avx2, text_avx2);
+    return prove_line(before, p, line, end, k, host_avx2, text_avx2);
 }
 
 AVX2
@@ -696,19 +702,27 @@ AVX512 static inline uint64_t odd_avx512(const char *key, const char *url)
            _mm512_cmpneq_epi8_mask(u, k);
 }
 
-AVX512 static bool host_avx512(const char *key, size_t len, const char *host)
+AVX512 static inline __attribute__((always_inline)) bool host_avx512(
+    const char *key, size_t len, const char *host)
 {
     return len < 64
                ? proof_host_wide(key, len, host, equal_avx512, unlike_avx512)
                : proof_host_portable(key, len, host);
 }
 
-AVX512 static __attribute__((noinline)) bool text_avx512(const char *key,
+AVX512 static __attribute__((noinline)) bool rest_avx512(const char *key,
                                                          size_t len,
                                                          size_t query,
                                                          const char *url)
 {
     return proof_text_rest(key, len, query, url, equal_avx512, odd_avx512);
+}
+
+AVX512 static inline __attribute__((always_inline)) bool text_avx512(
+    const char *key, size_t len, size_t query, const char *url)
+{
+    return proof_text_wide(key, len, query, url, equal_avx512, odd_avx512) ||
+           rest_avx512(key, len, query, url);
 }
 
 AVX512 static bool proof_avx512(struct seen_span key, struct seen_span url)
@@ -721,8 +735,7 @@ AVX512 static __attribute__((noinline)) bool proves_avx512(
     struct proved *before, const struct cdx_picks *p, const char *line,
     const char *end, const struct cdx_key_scan *k)
 {
-    return prove_line(before, p, line, end, k, equal_avx512, unlike_avx512,
-                      odd_avx512, text_avx512);
+    return prove_line(before, p, line, end, k, host_avx512, text_avx512);
 }
 
 AVX512 static void picks_avx512(struct cdx_lines *l, struct cdx_picks *p)

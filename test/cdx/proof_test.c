@@ -130,10 +130,11 @@ static const char *const queries[] = {
 };
 
 /* Names that sort in all ways, or may be those of sessions. */
-static const char *const names[] = { "a",    "b",    "id",       "ida",
-                                     "id-a", "page", "per_page", "nid",
-                                     "sid",  "fid",  "my_sid",   "jsessionid",
-                                     "cfid", "",     "video",    NULL };
+static const char *const names[] = { "a",     "b",    "id",       "ida",
+                                     "id-a",  "page", "per_page", "nid",
+                                     "sid",   "fid",  "my_sid",   "jsessionid",
+                                     "cfid",  "",     "1",        "1-a",
+                                     "video", NULL };
 
 /* An ordinary URL as an index has most of, with hosts and texts around 64
    bytes, where those that look at as many begin anew. */
@@ -297,6 +298,27 @@ TEST(each_byte_of_a_key_counts)
                 *to = before;
             }
         }
+    }
+}
+
+TEST(a_query_that_is_not_in_order_is_not_proved)
+{
+    static const char *const unsorted[] = {
+        "1=x&=y",   "b=1&a=2",        "a-b=1&a=2",  "1&=",
+        "b&a",      "a=2&a=1",        "a=&a",       "b=1&a",
+        "a=1&",     "1&&2",           "1=1&2=2&=3", "abc=1&abb=1",
+        "a&b=1&&c", "a=b=c&a=b-c&a=1"
+    };
+    char key[ROOM + PAST] = { 0 }, url[ROOM + PAST] = { 0 };
+
+    for (size_t i = 0; i < LENGTH(unsorted); i++) {
+        struct seen_span k = { key, 0 }, u = { url, 0 };
+
+        k.len = (size_t)sprintf(key, "com,example)/?%s", unsorted[i]);
+        u.len = (size_t)sprintf(url, "http://example.com/?%s", unsorted[i]);
+        for (const struct cdx_scanner *const *s = cdx_scanner_all(); *s; s++)
+            if ((*s)->proof(k, u))
+                fail_msg("%s is proved", unsorted[i]);
     }
 }
 
@@ -553,6 +575,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_proved_is_the_surt_of_the_url),
         cmocka_unit_test(each_byte_of_a_key_counts),
+        cmocka_unit_test(a_query_that_is_not_in_order_is_not_proved),
         cmocka_unit_test(an_ordinary_line_needs_no_derivation),
         cmocka_unit_test(
             the_key_of_each_line_is_what_a_lookup_of_its_url_makes),
