@@ -10,18 +10,19 @@
  *         use(call->owner, call->call.answer, call->call.code);
  *     }
  *
- * The thread of the archive (archives/remote.h) puts calls that are done into
- * the box of the loop and wakes it. A call that takes too long has arrived()
- * called with SEEN_IO; the thread may still be using its copy of the URLs,
- * which is freed when it comes back.
+ * A call is a message (mailbox.h) to the thread of the archive
+ * (archives/remote.h), with copies of the URLs. For a call that takes too long,
+ * and for those that are out when the loop stops, arrived() is called with
+ * SEEN_IO: the thread may still be using the copies.
  *
- * Threads: belongs to one loop; the box has a lock.
+ * Threads: belongs to one loop.
  */
 #ifndef SEEN_SERVE_CALL_H
 #define SEEN_SERVE_CALL_H
 
 #include "archives/remote.h"
 #include "loop.h"
+#include "mailbox.h"
 
 enum {
     SERVE_CALL_ASK_MS = 3000,  /* until the answer is "unknown" */
@@ -30,35 +31,24 @@ enum {
 
 struct serve_call {
     struct archive_call call; /* first */
+    struct serve_message message;
     struct archive_remote *remote;
-    struct serve_box *box;
-    uint64_t until; /* of the loop's clock */
-    /* Called once, and not freed by it. */
+    /* Called once, and does not free the call. */
     void (*arrived)(struct serve_call *call);
     void *owner;
-    char *text;              /* of its URLs */
-    struct serve_call *next; /* of those that the loop waits for */
-    bool given_up;
+    char *text; /* of its URLs */
+    bool late;  /* it has not come back: there is an error and nothing else */
 };
 
 /* Copy n lookups, or a change and those linked to it. NULL without memory. */
-struct serve_call *serve_call_ask(struct loop *l, struct archive_remote *r,
+struct serve_call *serve_call_ask(struct archive_remote *r,
                                   const struct archive_lookup *lookup,
                                   size_t n);
-struct serve_call *serve_call_change(struct loop *l, struct archive_remote *r,
+struct serve_call *serve_call_change(struct archive_remote *r,
                                      const struct archive_change *change);
 
-/* Start it. arrived() is called later, never from here. */
-void serve_call_start(struct loop *l, struct serve_call *call, unsigned ms);
-
-/* One that was not started. */
-void serve_call_free(struct serve_call *call);
-
-/* For the loop: its box; take what has arrived; give up what takes too long,
-   or `all`. */
-struct serve_box *serve_box_new(uv_async_t *wake);
-void serve_box_close(struct serve_box *box);
-void serve_calls_take(struct loop *l);
-void serve_calls_expire(struct loop *l, bool all);
+/* Start it; arrived() is called later, never from here. False if the loop
+   stops: then the call is freed. */
+bool serve_call_start(struct loop *l, struct serve_call *call, unsigned ms);
 
 #endif

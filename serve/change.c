@@ -27,9 +27,9 @@ static void arrived(struct serve_call *call)
 {
     struct serve_change *first = call->owner;
 
-    if (!call->given_up)
+    if (!call->late)
         archive_change_results(&first->change, call->call.change);
-    for (struct serve_change *c = first; c && call->given_up; c = c->next) {
+    for (struct serve_change *c = first; c && call->late; c = c->next) {
         c->change.code = SEEN_BUSY;
         c->change.why = call->call.why;
     }
@@ -39,15 +39,14 @@ static void arrived(struct serve_call *call)
 static bool call(struct loop *l, struct serve_change *first,
                  struct archive_remote *r)
 {
-    struct serve_call *it = serve_call_change(l, r, &first->change);
+    struct serve_call *it = serve_call_change(r, &first->change);
 
     if (!it)
         return false;
     first->job.loop = l;
     it->arrived = arrived;
     it->owner = first;
-    serve_call_start(l, it, SERVE_CALL_ADD_MS);
-    return true;
+    return serve_call_start(l, it, SERVE_CALL_ADD_MS);
 }
 
 static bool start(struct loop *l, struct serve_change *first)

@@ -63,8 +63,7 @@ struct serve_change;   /* change.h */
 struct watch;          /* watch/watch.h */
 struct memento;        /* memento/gather.h */
 struct serve_question; /* question.h */
-struct serve_box;      /* call.h */
-struct serve_call;
+struct serve_mailbox;  /* mailbox.h */
 
 /* A protocol, as loops and connections see it. */
 struct protocol {
@@ -185,8 +184,7 @@ struct loop {
     struct serve_change *changes;     /* under way: change.c */
     struct serve_question *questions; /* that wait: question.c */
     bool asking;                      /* one of them is under way */
-    struct serve_box *box;            /* calls that came back: call.c */
-    struct serve_call *calls;         /* that are waited for */
+    struct serve_mailbox *mail;       /* what other threads do for it */
     uint64_t work;                    /* of lookups in this turn */
     char in[LOOP_INPUT];
 };

@@ -115,8 +115,12 @@ static bool call(struct loop *l, struct serve_question *q,
     struct serve_call *it = NULL;
 
     if (part)
-        it = serve_call_ask(l, a->remote, q->question.lookup, q->question.n);
-    if (!it) {
+        it = serve_call_ask(a->remote, q->question.lookup, q->question.n);
+    if (it) {
+        it->arrived = arrived;
+        it->owner = part;
+    }
+    if (!it || !serve_call_start(l, it, SERVE_CALL_ASK_MS)) {
         free(part);
         return false;
     }
@@ -126,9 +130,6 @@ static bool call(struct loop *l, struct serve_question *q,
     part->next = q->parts;
     q->parts = part;
     q->calls++;
-    it->arrived = arrived;
-    it->owner = part;
-    serve_call_start(l, it, SERVE_CALL_ASK_MS);
     return true;
 }
 

@@ -19,10 +19,10 @@
 #include "archives/guard.h"
 #include "archives/question.h"
 #include "archives/troubles.h"
-#include "call.h"
 #include "conn.h"
 #include "http/http.h"
 #include "listen.h"
+#include "mailbox.h"
 #include "memento/gather.h"
 #include "redis/redis.h"
 #include "systemd.h"
@@ -55,9 +55,7 @@ static void stop_if_drained(struct loop *l)
         return;
     while (l->conns)
         conn_drop(l->conns);
-    serve_calls_expire(l, true);
-    serve_box_close(l->box);
-    l->box = NULL;
+    serve_mailbox_stop(l->mail);
     uv_close((uv_handle_t *)&l->tick, NULL);
     uv_close((uv_handle_t *)&l->wake, NULL);
 }
@@ -108,7 +106,7 @@ static void on_tick(uv_timer_t *timer)
         l->spare = open("/", O_RDONLY | O_CLOEXEC);
     archive_view_poll(l->view);
     loop_turn(l);
-    serve_calls_expire(l, false);
+    serve_mailbox_expire(l->mail, l->now);
     loop_refresh(l); /* archives without requests stay up to date too */
     if (l == l->server->loop)
         watch_over(l->server);
@@ -124,10 +122,8 @@ static void on_wake(uv_async_t *async)
     struct loop *l = async->data;
 
     l->now = uv_now(&l->uv);
-    if (l->box) {
-        loop_turn(l);
-        serve_calls_take(l);
-    }
+    loop_turn(l);
+    serve_mailbox_empty(l->mail);
     for (int i = 0; i < PROTOCOLS; i++)
         if (l->server->protocol[i]->wake)
             l->server->protocol[i]->wake(l);
@@ -165,7 +161,7 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
            !uv_timer_init(&l->uv, &l->tick);
     if (good)
         l->wake.data = l->tick.data = l;
-    good = good && loop_open(l) && (l->box = serve_box_new(&l->wake)) &&
+    good = good && loop_open(l) && (l->mail = serve_mailbox_new(&l->wake)) &&
            !uv_timer_start(&l->tick, on_tick, 1000, 1000);
     for (int i = 0; i < PROTOCOLS; i++)
         good = good && (!s->protocol[i]->start || s->protocol[i]->start(l));
@@ -228,7 +224,7 @@ static void close_one(uv_handle_t *handle, void *unused)
 static void close_loop(struct loop *l)
 {
     archive_view_free(l->view);
-    serve_box_close(l->box);
+    serve_mailbox_close(l->mail);
     for (int i = 0; i < PROTOCOLS; i++)
         if (l->server && l->server->protocol[i]->stop)
             l->server->protocol[i]->stop(l);
