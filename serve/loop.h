@@ -72,8 +72,6 @@ struct protocol {
     void (*stop)(struct loop *l);
     /* Answer gathered lookups: called if l->gathered. Or NULL. */
     void (*flush)(struct loop *l);
-    /* Another thread has sent l->wake. Or NULL. */
-    void (*wake)(struct loop *l);
     /* Do the first bytes of a client belong to it? */
     enum protocol_guess {
         GUESS_NO,

@@ -124,9 +124,6 @@ static void on_wake(uv_async_t *async)
     l->now = uv_now(&l->uv);
     loop_turn(l);
     serve_mailbox_empty(l->mail);
-    for (int i = 0; i < PROTOCOLS; i++)
-        if (l->server->protocol[i]->wake)
-            l->server->protocol[i]->wake(l);
     if (!__atomic_load_n(&l->stop, __ATOMIC_ACQUIRE)) {
         loop_turn(l);
         loop_refresh(l);
@@ -647,7 +644,7 @@ enum seen_code serve_run(const struct serve_options *options,
     }
     for (size_t i = 0; i < s.listens; i++)
         listen_remove(&s.at[i]); /* if it did not run */
-    memento_close(s.memento);    /* it wakes loops until it is closed */
+    memento_close(s.memento);
     for (unsigned i = 0; s.loop && i < s.threads; i++)
         close_loop(&s.loop[i]);
     watch_close(s.watch);

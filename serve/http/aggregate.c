@@ -26,178 +26,175 @@
 #include <time.h>
 
 #include "../../web/timemap.h"
+#include "../mailbox.h"
 #include "../memento/url.h"
 #include "../question.h"
 
 enum { PATIENCE_MS = 10000 }; /* until a filter was not asked in time */
 
-/* A question to the archives. It outlives the exchange, which a client that
-   goes away takes along. */
-struct http_gathering {
-    struct memento_question question;
+/*
+ * What the aggregator is asked for one client: first for mementos, then maybe
+ * for one of them. Its thread has it, as a message (mailbox.h), so it outlives
+ * the exchange, which a client that goes away takes along.
+ */
+struct http_inquiry {
+    struct memento_question question; /* first */
+    struct memento_copy copy;         /* for /memento/proxy/ */
+    struct serve_message message;
     struct conn *conn;
-    struct http_gathering *next; /* that are answered */
-    struct http_gathering *after, **before; /* of all of the loop */
     struct http_choice them;
-    struct memento_copy copy; /* for /memento/proxy/ */
     char *copy_url;
     char url[];
 };
 
 /* --- the archives --- */
 
-static void free_gathering(struct http_gathering *g)
+static struct http_inquiry *inquiry_of(struct serve_message *m)
 {
-    *g->before = g->after;
-    if (g->after)
-        g->after->before = g->before;
-    memento_timemap_release(g->question.timemap);
-    memento_copy_clear(&g->copy);
-    free(g->copy_url);
-    http_choice_clear(&g->them);
-    free(g);
+    return (struct http_inquiry *)((char *)m -
+                                   offsetof(struct http_inquiry, message));
 }
 
-/* In the aggregator's thread: the loop takes it from here. */
-static void give_back(struct http_gathering *g)
+static void free_inquiry(struct serve_message *m)
 {
-    struct loop *l = g->conn->loop;
-    struct http_gathering **all = &l->http->gathered;
+    struct http_inquiry *i = inquiry_of(m);
 
-    g->next = __atomic_load_n(all, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(all, &g->next, g, true,
-                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-        ;
-    uv_async_send(&l->wake);
+    memento_timemap_release(i->question.timemap);
+    memento_copy_clear(&i->copy);
+    free(i->copy_url);
+    http_choice_clear(&i->them);
+    free(i);
 }
 
-static void gathered(struct memento_question *q)
+/* In the aggregator's thread. */
+static void answered(struct memento_question *q)
 {
-    give_back((struct http_gathering *)q);
+    serve_message_return(&((struct http_inquiry *)q)->message);
 }
 
 static void copied(struct memento_copy *copy)
 {
-    give_back(
-        (struct http_gathering *)((char *)copy -
-                                  offsetof(struct http_gathering, copy)));
+    char *i = (char *)copy - offsetof(struct http_inquiry, copy);
+
+    serve_message_return(&((struct http_inquiry *)i)->message);
+}
+
+/* Give it to that thread; what is refused returns at once. False if the loop
+   stops. */
+static bool ask_for_mementos(struct http_inquiry *i)
+{
+    struct loop *l = i->conn->loop;
+
+    if (!serve_message_await(l->mail, &i->message, 0))
+        return false;
+    conn_hold(i->conn);
+    if (!memento_ask(l->server->memento, &i->question))
+        answered(&i->question);
+    return true;
+}
+
+static bool ask_for_copy(struct http_inquiry *i)
+{
+    struct loop *l = i->conn->loop;
+
+    if (!serve_message_await(l->mail, &i->message, 0))
+        return false;
+    conn_hold(i->conn);
+    if (!memento_fetch(l->server->memento, &i->copy))
+        copied(&i->copy);
+    return true;
 }
 
 /* The TimeMap is there: fetch the closest memento. False if it cannot be. */
-static bool fetch_closest(struct http_gathering *g)
+static bool fetch_closest(struct http_inquiry *i)
 {
     const struct http_aggregation *a = (const struct http_aggregation *)
-                                           g->conn->http;
-    const struct memento_timemap *t = g->question.timemap;
+                                           i->conn->http;
+    const struct memento_timemap *t = i->question.timemap;
     const struct memento_capture *closest =
         &t->capture[memento_timemap_closest(t, a->when)];
     struct buffer raw = { .bytes = NULL };
 
     memento_url_raw(&raw, (struct seen_span){ closest->url, closest->len });
-    g->copy_url = buffer_take(&raw);
-    g->copy.url = g->copy_url;
-    g->copy.done = copied;
-    if (!g->copy_url ||
-        !memento_fetch(g->conn->loop->server->memento, &g->copy))
-        return false;
-    conn_hold(g->conn);
-    return true;
+    i->copy_url = buffer_take(&raw);
+    i->copy.url = i->copy_url;
+    i->copy.done = copied;
+    return i->copy_url && ask_for_copy(i);
 }
 
 /* Is there a memento to be passed on? */
-static bool has_closest(const struct http_gathering *g)
+static bool has_closest(const struct http_inquiry *i)
 {
     const struct http_aggregation *a = (const struct http_aggregation *)
-                                           g->conn->http;
+                                           i->conn->http;
 
-    return a->task == AGGREGATE_COPY && g->question.timemap &&
-           g->question.timemap->captures;
+    return a->task == AGGREGATE_COPY && i->question.timemap &&
+           i->question.timemap->captures;
 }
 
 /* Was there no time or memory to ask? */
-static bool was_refused(const struct http_gathering *g)
+static bool was_refused(const struct http_inquiry *i)
 {
-    return !g->question.timemap ||
-           (has_closest(g) && !g->copy.status && !g->copy.why.text[0]);
+    return !i->question.timemap ||
+           (has_closest(i) && !i->copy.status && !i->copy.why.text[0]);
 }
 
-static void finish_gathering(struct http_gathering *g)
+static void reply_to(struct conn *c, struct http_inquiry *i)
 {
-    struct conn *c = g->conn;
-
-    if (conn_back(c)) {
-        if (has_closest(g) && !g->copy_url && fetch_closest(g))
-            return;
-        if (was_refused(g))
-            reply_error(c, &c->http->request, 503, NULL,
-                        "the server is too busy; try again");
-        else
-            http_aggregate_answer(c, g->question.timemap, g->them.spared,
-                                  g->question.cached, &g->copy);
-        if (!c->jobs) { /* no job writes the answer */
-            http_exchange_done(c);
-            conn_go_on(c);
-        }
-    }
-    free_gathering(g);
-}
-
-void http_aggregate_wake(struct loop *l)
-{
-    struct http_gathering *g, *next;
-
-    g = __atomic_exchange_n(&l->http->gathered, NULL, __ATOMIC_ACQUIRE);
-    for (; g; g = next) {
-        next = g->next;
-        finish_gathering(g);
+    if (was_refused(i))
+        reply_error(c, &c->http->request, 503, NULL,
+                    "the server is too busy; try again");
+    else
+        http_aggregate_answer(c, i->question.timemap, i->them.spared,
+                              i->question.cached, &i->copy);
+    if (!c->jobs) { /* no job writes the answer */
+        http_exchange_done(c);
+        conn_go_on(c);
     }
 }
 
-/* The loop has ended, and so has the aggregator: nobody waits any more. */
-void http_aggregate_stop(struct loop *l)
+/* Without `back` the loop stops, and has no clients any more. */
+static void inquiry_arrived(struct serve_message *m, bool back)
 {
-    struct http_gathering *g;
+    struct http_inquiry *i = inquiry_of(m);
+    struct conn *c = i->conn;
+    const bool there = conn_back(c);
 
-    while ((g = l->http->gathering)) {
-        conn_back(g->conn);
-        free_gathering(g);
-    }
+    if (!back)
+        return;
+    if (there && has_closest(i) && !i->copy_url && fetch_closest(i))
+        return;
+    if (there)
+        reply_to(c, i);
+    free_inquiry(m);
 }
 
 /* The filters have answered: answer[i] is that of archive i of the view. */
-static void gather(struct conn *c, const unsigned char *answer)
+static void inquire(struct conn *c, const unsigned char *answer)
 {
     struct http_aggregation *a = (struct http_aggregation *)c->http;
-    struct http_gathering *g = calloc(1, sizeof *g + a->lookup.url.len + 1);
-    struct http_loop *h = c->loop->http;
-    struct memento *m = c->loop->server->memento;
+    struct http_inquiry *i = calloc(1, sizeof *i + a->lookup.url.len + 1);
 
-    if (!g || !http_choice_make(&g->them, c->loop, a->lookup.url, answer)) {
-        free(g);
+    if (!i || !http_choice_make(&i->them, c->loop, a->lookup.url, answer)) {
+        free(i);
         reply_error(c, &a->exchange.request, 503, NULL, "no memory");
         return;
     }
-    memcpy(g->url, a->lookup.url.text, a->lookup.url.len);
-    g->question.url = g->url;
-    g->question.source = g->them.source;
-    g->question.sources = g->them.n;
-    g->question.closest = a->task != AGGREGATE_TIMEMAP;
-    g->question.when = a->when;
-    g->question.done = gathered;
-    g->conn = c;
-    g->before = &h->gathering;
-    g->after = h->gathering;
-    if (g->after)
-        g->after->before = &g->after;
-    h->gathering = g;
-    memento_spare(m, g->them.spared);
-    if (memento_ask(m, &g->question)) {
-        conn_hold(c);
+    memcpy(i->url, a->lookup.url.text, a->lookup.url.len);
+    i->question.url = i->url;
+    i->question.source = i->them.source;
+    i->question.sources = i->them.n;
+    i->question.closest = a->task != AGGREGATE_TIMEMAP;
+    i->question.when = a->when;
+    i->question.done = answered;
+    i->message.arrived = inquiry_arrived;
+    i->message.free = free_inquiry;
+    i->conn = c;
+    memento_spare(c->loop->server->memento, i->them.spared);
+    if (ask_for_mementos(i))
         return;
-    }
-    reply_error(c, &a->exchange.request, 503, NULL,
-                "the server is too busy; try again");
-    free_gathering(g);
+    reply_error(c, &a->exchange.request, 503, NULL, "the server is stopping");
+    free_inquiry(&i->message);
 }
 
 /* --- the filters --- */
@@ -233,7 +230,7 @@ static void filters_asked(struct serve_question *q, bool there)
             answer[i] = (unsigned char)archive_question_answer(
                 &q->question, archive_view_at(v, i)->name, 0);
         if (answer)
-            gather(c, answer);
+            inquire(c, answer);
         else
             reply_error(c, &c->http->request, 503, NULL, "no memory");
         free(answer);
@@ -285,7 +282,7 @@ static void aggregation_end(struct http_exchange *x)
     http_lookup_count(l, &counts);
     for (size_t i = 1; i < n; i++)
         answer[i] = answer[i * ARCHIVE_BATCH];
-    gather(x->conn, answer);
+    inquire(x->conn, answer);
     free(answer);
 }
 

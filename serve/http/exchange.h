@@ -12,7 +12,6 @@
 #include "parse.h"
 
 struct http_watcher;
-struct http_gathering;
 
 /* What HTTP keeps per loop. */
 struct http_loop {
@@ -24,10 +23,6 @@ struct http_loop {
        for it: see crawls.c. */
     struct http_watcher *watchers;
     bool looking;
-
-    /* Questions to the archives of an aggregator, and those that its thread
-       has answered: see aggregate.c. */
-    struct http_gathering *gathering, *gathered;
 
     /* Gathered lookups: see lookup.c. */
     struct archive *archive; /* that they are for */

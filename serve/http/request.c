@@ -442,10 +442,8 @@ static bool start(struct loop *l)
 
 static void stop(struct loop *l)
 {
-    if (l->http) {
-        http_aggregate_stop(l);
+    if (l->http)
         buffer_clear(&l->http->out);
-    }
     free(l->http);
 }
 
@@ -486,7 +484,6 @@ static void overload(struct conn *c)
 const struct protocol http_protocol = { .start = start,
                                         .stop = stop,
                                         .flush = http_lookup_flush,
-                                        .wake = http_aggregate_wake,
                                         .guess = guess,
                                         .read = read_requests,
                                         .more = more,

@@ -49,12 +49,6 @@ void http_aggregate_timemap(struct conn *c, const struct http_request *r,
 void http_aggregate_timegate(struct conn *c, const struct http_request *r,
                              struct seen_span rest);
 
-/* Go on with requests whose mementos have been gathered. */
-void http_aggregate_wake(struct loop *l);
-
-/* Free what still waits, when loop and aggregator have ended. */
-void http_aggregate_stop(struct loop *l);
-
 /* --- asking.c --- */
 
 /* The answers to a URL that was asked off the loop. */
