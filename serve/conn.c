@@ -1,6 +1,7 @@
 /* conn.c - bytes from and to one client. */
 #include "conn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -478,6 +479,26 @@ bool conn_back(struct conn *c)
     else if (c->state < CONN_CLOSING)
         return true;
     return false;
+}
+
+void conn_wait_for(struct conn *c, struct pending *p)
+{
+    assert(!c->pending);
+    conn_hold(c);
+    p->conn = c;
+    c->pending = p;
+}
+
+/* A connection is closed at the end of a turn only, not by done(). */
+void conn_answer(struct pending *p)
+{
+    struct conn *c = p->conn;
+
+    c->pending = NULL;
+    c->jobs--;
+    p->done(p, c->state < CONN_CLOSING);
+    if (c->state == CONN_CLOSED && !c->jobs)
+        free_conn(c);
 }
 
 void conn_go_on(struct conn *c)

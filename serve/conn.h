@@ -11,8 +11,8 @@
  *
  * Its states:
  *
- *     accepted -> OPEN <--------> WAITING     conn_wait(), conn_go_on(): a
- *                  |                 |        job or a file has its turn
+ *     accepted -> OPEN <--------> WAITING     conn_wait_for(), conn_go_on():
+ *                  |                 |        its answer is made elsewhere
  *                  +--------+--------+
  *                           | conn_finish()
  *                           v
@@ -26,7 +26,7 @@
  *     ----------------> CLOSING               until the turn ends
  *                           |
  *                           v
- *                        CLOSED               only until its job is done
+ *                        CLOSED               only while a request is pending
  *
  * A request whose body is refused is the LAST one; if its answer has to wait
  * it is WAITING first, and conn_finish() is called again.
@@ -63,12 +63,47 @@ enum conn_state {
 struct http_exchange; /* an HTTP request that is not done: http/request.h */
 struct redis_client;  /* what a Redis connection remembers: redis/command.h */
 
+/*
+ * A request whose answer is made elsewhere: by a job, by a change or a question
+ * of archives, by the aggregator, or by a look at the crawls. It is a part of
+ * what makes the answer.
+ *
+ *     p->done = done;
+ *     conn_wait_for(c, p);     nothing more is read from the client
+ *     ...                      in any thread, which does not touch p
+ *     conn_answer(p);          in the loop, once: it calls done(p, there)
+ *
+ * What may end it:
+ *
+ *     the answer is made       conn_answer(), by its maker
+ *     it takes too long        the same: the maker has the deadline, since only
+ *                              the maker knows who still uses the URLs
+ *     the server stops         the same: the loop waits for its jobs, and gives
+ *                              up messages (mailbox.h)
+ *     the client goes away     nothing ends. The connection lives on without
+ *                              its socket, and `there` will be false
+ *
+ * done() frees what p is a part of. If the client is there, it writes the
+ * answer and calls conn_go_on(), or conn_wait_for() if the request needs
+ * something else. If not, it writes nothing; only a transaction of Redis goes
+ * on (redis/multi.c).
+ *
+ * A connection has at most one pending request.
+ */
+struct pending {
+    struct conn *conn;
+    void (*done)(struct pending *p, bool there);
+    void *owner;          /* what it is a part of */
+    struct pending *next; /* that waits for the same answer */
+};
+
 struct conn {
     struct loop_socket socket;
     struct loop *loop;
     const struct protocol *protocol; /* NULL: not known yet */
     enum conn_state state;
-    unsigned jobs;       /* that will come back to it */
+    struct pending *pending; /* its request; or NULL */
+    unsigned jobs;           /* that will come back to it */
     bool unread;         /* there may be bytes that were not read */
     bool ended;          /* the client sends no more */
     bool own_port;       /* came to the port of its protocol alone */
@@ -91,8 +126,8 @@ struct conn {
     struct conn *next, **prev;
 };
 
-/* Where answers go, while the requests of the connection are read or between
-   conn_back() and conn_go_on(). Lookups that wait are answered first. */
+/* Where answers go, while the requests of the connection are read or in done()
+   of a pending one. Lookups that wait are answered first. */
 static inline struct buffer *conn_out(struct conn *c)
 {
     if (c->loop->gathered)
@@ -122,16 +157,18 @@ void conn_finish(struct conn *c);
 /* Close at once. */
 void conn_drop(struct conn *c);
 
-/*
- * Read nothing more until conn_go_on(). conn_hold() is the same for a job:
- * the connection outlives it, and done() calls conn_back(), which is false if
- * the client has gone meanwhile. Between conn_back() and conn_go_on() answers
- * may be written.
- */
+/* Read nothing more until conn_go_on(). */
 void conn_wait(struct conn *c);
+void conn_go_on(struct conn *c);
+
+/* The same for a job: the connection outlives it, and done() calls conn_back(),
+   which is false if the client has gone meanwhile. */
 void conn_hold(struct conn *c);
 bool conn_back(struct conn *c);
-void conn_go_on(struct conn *c);
+
+/* The same for a pending request, and its end: see struct pending. */
+void conn_wait_for(struct conn *c, struct pending *p);
+void conn_answer(struct pending *p);
 
 /*
  * Count the memory of a client again. False if all clients together hold too
