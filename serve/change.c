@@ -10,13 +10,13 @@ static void run(struct job *j)
 
 static void finish(struct serve_change *first)
 {
-    struct loop *l = first->conn->loop;
+    struct loop *l = first->pending.conn->loop;
 
     COUNT(l, added, first->change.added);
     COUNT(l, removed, first->change.removed);
     for (struct serve_change *c = first, *next; c; c = next) {
         next = c->next;
-        c->done(c, conn_back(c->conn));
+        conn_answer(&c->pending);
     }
 }
 
@@ -96,7 +96,7 @@ bool serve_change_start(struct conn *c, struct serve_change *change)
 {
     struct serve_change *first = c->loop->changes, **last;
 
-    change->conn = c;
+    change->pending.owner = change;
     loop_flush(c->loop);
     while (first && !archive_change_fits(&first->change, &change->change))
         first = first->also_now;
@@ -107,6 +107,6 @@ bool serve_change_start(struct conn *c, struct serve_change *change)
     } else if (!launch(c->loop, change)) {
         return false;
     }
-    conn_hold(c);
+    conn_wait_for(c, &change->pending);
     return true;
 }

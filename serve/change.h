@@ -5,7 +5,7 @@
  *
  *     archive_change_begin(&put->change.change, ...);
  *     archive_change_add(&put->change.change, url, ARCHIVE_URL, &why);
- *     put->change.done = put_done;
+ *     put->change.pending.done = put_done;
  *     if (!serve_change_start(c, &put->change))
  *         answer(503), put_free(put);
  *
@@ -26,18 +26,16 @@
 struct serve_change {
     struct job job;
     struct archive_change change;
-    struct conn *conn;
-    /* The change was made, or failed: answer, if the client is still there,
-       and free it. To be set by the owner. */
-    void (*done)(struct serve_change *c, bool there);
+    struct pending pending; /* with done() set, which finds the change as its
+                               owner: it was made, or has failed */
 
     struct serve_change *next;     /* made together with it */
     struct serve_change *waiting;  /* made after it */
     struct serve_change *also_now; /* another that is under way */
 };
 
-/* Make the change; the client waits until done() calls conn_go_on(). False
-   if there is too much to do already: nothing was done. */
+/* Make the change, for which the client waits. False if there is too much to
+   do already: nothing was done. */
 bool serve_change_start(struct conn *c, struct serve_change *change);
 
 #endif

@@ -20,7 +20,7 @@ enum { BATCH = 256 }; /* URLs of a list that are worth a job */
 
 static struct serve_change *change_new(
     struct conn *c, const struct archive *a, bool remove,
-    void (*done)(struct serve_change *c, bool there), struct seen_error *why)
+    void (*done)(struct pending *p, bool there), struct seen_error *why)
 {
     struct serve_change *change = calloc(1, sizeof *change);
 
@@ -28,7 +28,7 @@ static struct serve_change *change_new(
         seen_fail(why, SEEN_NOMEM, 0, "no memory for a change");
         return NULL;
     }
-    change->done = done;
+    change->pending.done = done;
     if (archive_change_begin(&change->change, c->loop->server->archives,
                              remove ? ARCHIVE_REMOVE : ARCHIVE_ADD, a,
                              span_of(a->name), NULL, why) == SEEN_OK)
@@ -74,10 +74,11 @@ static void put_body(struct http_exchange *x, const char *bytes, size_t n)
     (void)x, (void)bytes, (void)n; /* a body has no meaning here */
 }
 
-static void put_done(struct serve_change *change, bool there)
+static void put_done(struct pending *p, bool there)
 {
+    struct serve_change *change = p->owner;
     const struct archive_change *m = &change->change;
-    struct conn *c = change->conn;
+    struct conn *c = p->conn;
 
     if (there) {
         const struct http_request *r = &c->http->request;
@@ -167,7 +168,7 @@ static void adds_free(struct http_exchange *x)
     free(a);
 }
 
-static void adds_done(struct serve_change *change, bool there);
+static void adds_done(struct pending *p, bool there);
 
 static void add_url(void *to, struct seen_span url)
 {
@@ -234,10 +235,11 @@ static bool adds_start(struct http_adds *a)
     return true;
 }
 
-static void adds_done(struct serve_change *change, bool there)
+static void adds_done(struct pending *p, bool there)
 {
+    struct serve_change *change = p->owner;
     const struct archive_change *m = &change->change;
-    struct conn *c = change->conn;
+    struct conn *c = p->conn;
 
     if (there) {
         struct http_adds *a = (struct http_adds *)c->http;

@@ -103,12 +103,12 @@ static void write_free(struct redis_write *w)
     free(w);
 }
 
-static void write_done(struct serve_change *change, bool there)
+static void write_done(struct pending *p, bool there)
 {
-    struct redis_write *w = (struct redis_write *)change;
+    struct redis_write *w = p->owner;
 
     if (there || w->queued)
-        redis_answer_later(change->conn, w->muted, answer, w);
+        redis_answer_later(p->conn, w->muted, answer, w);
     write_free(w);
 }
 
@@ -174,7 +174,7 @@ static struct redis_write *write_new(struct redis_call *c,
         return NULL;
     }
     w->change.change.accepts = redis_type_of(c->command);
-    w->change.done = write_done;
+    w->change.pending.done = write_done;
     w->kind = *kind;
     w->muted = redis_muted(c);
     w->queued = redis_multi_running(c->client);
