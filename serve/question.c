@@ -27,20 +27,20 @@ static void append(struct loop *l, struct serve_question *q)
     *last = q;
 }
 
-static void finish(struct serve_question *q)
+/* One of its answers is there, or will not come. */
+static void one_less(struct serve_question *q)
 {
     const struct archive_counts *counts = &q->question.counts;
-    struct loop *l = q->conn->loop;
+    struct loop *l = q->pending.conn->loop;
 
-    q->near = false;
-    if (q->calls)
+    if (--q->left)
         return;
     for (struct serve_part *part = q->parts; part; part = part->next)
         archive_question_put(&q->question, part->name, part->answer);
 
     COUNT(l, asked, counts->asked + q->counts.asked);
     COUNT(l, held, counts->held + q->counts.held);
-    q->done(q, conn_back(q->conn));
+    conn_answer(&q->pending);
 }
 
 static void run(struct job *j)
@@ -63,7 +63,7 @@ static bool launch(struct loop *l, struct serve_question *q)
 
 static bool has_gone(const struct serve_question *q)
 {
-    return q->conn->state >= CONN_CLOSING;
+    return q->pending.conn->state >= CONN_CLOSING;
 }
 
 /* The next is asked before this one is answered: that may lead to more. */
@@ -82,10 +82,10 @@ static void done(struct job *j)
             break;
         next->question.code = seen_fail(&next->question.why, SEEN_BUSY, 0,
                                         "the server is too busy; try again");
-        finish(next);
+        one_less(next);
     }
     if (answered)
-        finish(q);
+        one_less(q);
 }
 
 /* --- archives on other servers --- */
@@ -95,7 +95,6 @@ static void arrived(struct serve_call *call)
     struct serve_part *part = call->owner;
     struct serve_question *q = part->of;
 
-    q->calls--;
     if (call->call.code == SEEN_OK)
         memcpy(part->answer, call->call.answer, q->question.n);
     if (q->question.name) {
@@ -104,8 +103,7 @@ static void arrived(struct serve_call *call)
     }
     q->counts.asked += call->call.counts.asked;
     q->counts.held += call->call.counts.held;
-    if (!q->near)
-        finish(q);
+    one_less(q);
 }
 
 static bool call(struct loop *l, struct serve_question *q,
@@ -129,7 +127,7 @@ static bool call(struct loop *l, struct serve_question *q,
     part->of = q;
     part->next = q->parts;
     q->parts = part;
-    q->calls++;
+    q->left++;
     return true;
 }
 
@@ -145,10 +143,11 @@ static void call_all(struct loop *l, struct serve_question *q)
 
 static bool start_near(struct loop *l, struct serve_question *q)
 {
-    q->near = true;
-    if (!l->asking)
-        return launch(l, q);
-    append(l, q);
+    if (l->asking)
+        append(l, q);
+    else if (!launch(l, q))
+        return false;
+    q->left++;
     return true;
 }
 
@@ -157,7 +156,7 @@ bool serve_question_start(struct conn *c, struct serve_question *q)
     struct loop *l = c->loop;
     const struct archive *a = NULL;
 
-    q->conn = c;
+    q->pending.owner = q;
     q->job.loop = l;
     if (q->question.name)
         a = archive_view_find(l->view, span_of(q->question.name));
@@ -165,6 +164,6 @@ bool serve_question_start(struct conn *c, struct serve_question *q)
         return false;
     if (!q->question.name)
         call_all(l, q);
-    conn_hold(c);
+    conn_wait_for(c, &q->pending);
     return true;
 }

@@ -2,7 +2,7 @@
  * question.h - questions that are asked off the loop, for clients that wait.
  *
  *     q->question.name = ..., q->question.lookup = ...
- *     q->done = finish;
+ *     q->pending.done = finish;
  *     if (!serve_question_start(c, q))
  *         answer(503), serve_question_free(q);
  *
@@ -26,16 +26,14 @@
 struct serve_question {
     struct job job;
     struct archive_question question;
-    struct conn *conn;
-    /* It is answered: use the answers, if the client is still there, and free
-       it. To be set by the owner. */
-    void (*done)(struct serve_question *q, bool there);
-    void *owner; /* for done() */
+    struct pending pending; /* with done() set, which finds the question as
+                               its owner, and frees it */
+    void *asker;            /* for done() */
     struct serve_question *next;
     bool answered;
-    bool near;    /* archives of this machine are still to be asked, */
-    size_t calls; /* and how many on others */
-    struct archive_counts counts; /* of those */
+    size_t left; /* answers that are missing: one of all archives of this
+                    machine, and one of each on another */
+    struct archive_counts counts; /* of those on others */
     struct serve_part {
         struct serve_part *next;
         struct serve_question *of;

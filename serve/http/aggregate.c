@@ -218,10 +218,12 @@ static size_t aggregation_memory(const struct http_exchange *x)
 }
 
 /* Archives may have come and gone since the question was asked. */
-static void filters_asked(struct serve_question *q, bool there)
+static void filters_asked(struct pending *p, bool there)
 {
+    struct serve_question *q = p->owner;
+
     if (there) {
-        struct conn *c = q->conn;
+        struct conn *c = p->conn;
         struct archive_view *v = c->loop->view;
         const size_t n = archive_view_count(v);
         unsigned char *answer = malloc(n + 1);
@@ -248,7 +250,7 @@ static bool ask_aside(struct http_aggregation *a)
 
     if (!q)
         return false;
-    q->done = filters_asked;
+    q->pending.done = filters_asked;
     q->question.lookup = &a->lookup;
     q->question.n = 1;
     q->question.until = a->exchange.conn->loop->now + PATIENCE_MS;

@@ -31,10 +31,12 @@ static void asking_body(struct http_exchange *x, const char *bytes, size_t n)
     (void)x, (void)bytes, (void)n;
 }
 
-static void asking_done(struct serve_question *q, bool there)
+static void asking_done(struct pending *p, bool there)
 {
+    struct serve_question *q = p->owner;
+
     if (there) {
-        struct conn *c = q->conn;
+        struct conn *c = p->conn;
         struct http_asking *a = (struct http_asking *)c->http;
 
         a->answered(c, &a->exchange.request, &q->question);
@@ -84,7 +86,7 @@ void http_ask_aside(struct conn *c, const struct http_request *r,
     a->lookup.url = (struct seen_span){ a->url, url.len };
     a->answered = answered;
     a->question = q;
-    q->done = asking_done;
+    q->pending.done = asking_done;
     q->question.lookup = &a->lookup;
     q->question.n = 1;
     q->question.prefix = prefix;

@@ -232,12 +232,13 @@ static void put_answers(struct http_bulk *b, const struct http_columns *all)
 
 static void bulk_go_on(struct http_bulk *b);
 
-static void asked_aside(struct serve_question *q, bool there)
+static void asked_aside(struct pending *p, bool there)
 {
+    struct serve_question *q = p->owner;
     const struct archive_question *it = &q->question;
 
     if (there) {
-        struct conn *c = q->conn;
+        struct conn *c = p->conn;
         struct http_bulk *b = (struct http_bulk *)c->http;
 
         b->asking = false;
@@ -270,7 +271,7 @@ static void ask_aside(struct http_bulk *b)
     if (q && b->archive)
         q->question.name = strdup(b->archive);
     if (q && (q->question.name || !b->archive)) {
-        q->done = asked_aside;
+        q->pending.done = asked_aside;
         q->question.lookup = b->lookup;
         q->question.n = b->n;
         b->asking = serve_question_start(c, q);

@@ -61,9 +61,10 @@ static void keep(struct redis_asking *a, const struct archive_question *q)
 
 static bool ask_some(struct redis_asking *a);
 
-static void asked(struct serve_question *q, bool there)
+static void asked(struct pending *p, bool there)
 {
-    struct redis_asking *a = q->owner;
+    struct serve_question *q = p->owner;
+    struct redis_asking *a = q->asker;
 
     keep(a, &q->question);
     serve_question_free(q);
@@ -89,8 +90,8 @@ static bool ask_some(struct redis_asking *a)
     }
     q->question.lookup = a->lookup + a->done;
     q->question.n = left < ARCHIVE_BATCH ? left : ARCHIVE_BATCH;
-    q->done = asked;
-    q->owner = a;
+    q->pending.done = asked;
+    q->asker = a;
     if (serve_question_start(a->conn, q))
         return true;
     serve_question_free(q);
