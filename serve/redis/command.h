@@ -187,7 +187,7 @@ struct buffer *redis_out(struct conn *conn);
 /* Work in another thread, and an answer when it is done. */
 struct redis_task {
     struct job job;
-    struct conn *conn;
+    struct pending pending;
     bool muted;
     bool queued; /* it is of a transaction */
     void (*work)(struct redis_task *t); /* must not touch the connection */

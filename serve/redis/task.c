@@ -47,18 +47,24 @@ static void answer(void *from, struct redis_call *c)
     t->answer(t, c);
 }
 
+static void answered(struct pending *p, bool there)
+{
+    struct redis_task *t = p->owner;
+
+    if (there || t->queued)
+        redis_answer_later(p->conn, t->muted, answer, t);
+    t->clear(t);
+}
+
 static void done(struct job *j)
 {
-    struct redis_task *t = (struct redis_task *)j;
-
-    if (conn_back(t->conn) || t->queued)
-        redis_answer_later(t->conn, t->muted, answer, t);
-    t->clear(t);
+    conn_answer(&((struct redis_task *)j)->pending);
 }
 
 void redis_task_start(struct redis_call *c, struct redis_task *t)
 {
-    t->conn = c->conn;
+    t->pending.done = answered;
+    t->pending.owner = t;
     t->muted = redis_muted(c);
     t->queued = redis_multi_running(c->client);
     t->job.run = run;
@@ -68,7 +74,7 @@ void redis_task_start(struct redis_call *c, struct redis_task *t)
         t->clear(t);
         return;
     }
-    conn_hold(c->conn);
+    conn_wait_for(c->conn, &t->pending);
 }
 
 /* --- new archives --- */
