@@ -41,9 +41,10 @@ struct http_inquiry {
     struct memento_question question; /* first */
     struct memento_copy copy;         /* for /memento/proxy/ */
     struct serve_message message;
-    struct conn *conn;
+    struct pending pending;
     struct http_choice them;
     char *copy_url;
+    bool back; /* the loop has it */
     char url[];
 };
 
@@ -81,25 +82,25 @@ static void copied(struct memento_copy *copy)
 
 /* Give it to that thread; what is refused returns at once. False if the loop
    stops. */
-static bool ask_for_mementos(struct http_inquiry *i)
+static bool ask_for_mementos(struct conn *c, struct http_inquiry *i)
 {
-    struct loop *l = i->conn->loop;
+    struct loop *l = c->loop;
 
     if (!serve_message_await(l->mail, &i->message, 0))
         return false;
-    conn_hold(i->conn);
+    conn_wait_for(c, &i->pending);
     if (!memento_ask(l->server->memento, &i->question))
         answered(&i->question);
     return true;
 }
 
-static bool ask_for_copy(struct http_inquiry *i)
+static bool ask_for_copy(struct conn *c, struct http_inquiry *i)
 {
-    struct loop *l = i->conn->loop;
+    struct loop *l = c->loop;
 
     if (!serve_message_await(l->mail, &i->message, 0))
         return false;
-    conn_hold(i->conn);
+    conn_wait_for(c, &i->pending);
     if (!memento_fetch(l->server->memento, &i->copy))
         copied(&i->copy);
     return true;
@@ -109,7 +110,7 @@ static bool ask_for_copy(struct http_inquiry *i)
 static bool fetch_closest(struct http_inquiry *i)
 {
     const struct http_aggregation *a = (const struct http_aggregation *)
-                                           i->conn->http;
+                                           i->pending.conn->http;
     const struct memento_timemap *t = i->question.timemap;
     const struct memento_capture *closest =
         &t->capture[memento_timemap_closest(t, a->when)];
@@ -119,14 +120,14 @@ static bool fetch_closest(struct http_inquiry *i)
     i->copy_url = buffer_take(&raw);
     i->copy.url = i->copy_url;
     i->copy.done = copied;
-    return i->copy_url && ask_for_copy(i);
+    return i->copy_url && ask_for_copy(i->pending.conn, i);
 }
 
 /* Is there a memento to be passed on? */
 static bool has_closest(const struct http_inquiry *i)
 {
     const struct http_aggregation *a = (const struct http_aggregation *)
-                                           i->conn->http;
+                                           i->pending.conn->http;
 
     return a->task == AGGREGATE_COPY && i->question.timemap &&
            i->question.timemap->captures;
@@ -147,26 +148,30 @@ static void reply_to(struct conn *c, struct http_inquiry *i)
     else
         http_aggregate_answer(c, i->question.timemap, i->them.spared,
                               i->question.cached, &i->copy);
-    if (!c->jobs) { /* no job writes the answer */
+    if (!c->pending) { /* no job writes the answer */
         http_exchange_done(c);
         conn_go_on(c);
     }
 }
 
-/* Without `back` the loop stops, and has no clients any more. */
-static void inquiry_arrived(struct serve_message *m, bool back)
+static void inquiry_done(struct pending *p, bool there)
 {
-    struct http_inquiry *i = inquiry_of(m);
-    struct conn *c = i->conn;
-    const bool there = conn_back(c);
+    struct http_inquiry *i = p->owner;
 
-    if (!back)
-        return;
+    if (!i->back)
+        return; /* it is freed when it returns */
     if (there && has_closest(i) && !i->copy_url && fetch_closest(i))
         return;
     if (there)
-        reply_to(c, i);
-    free_inquiry(m);
+        reply_to(p->conn, i);
+    free_inquiry(&i->message);
+}
+
+/* Without `back` the loop stops, and has no clients any more. */
+static void inquiry_arrived(struct serve_message *m, bool back)
+{
+    inquiry_of(m)->back = back;
+    conn_answer(&inquiry_of(m)->pending);
 }
 
 /* The filters have answered: answer[i] is that of archive i of the view. */
@@ -189,9 +194,10 @@ static void inquire(struct conn *c, const unsigned char *answer)
     i->question.done = answered;
     i->message.arrived = inquiry_arrived;
     i->message.free = free_inquiry;
-    i->conn = c;
+    i->pending.done = inquiry_done;
+    i->pending.owner = i;
     memento_spare(c->loop->server->memento, i->them.spared);
-    if (ask_for_mementos(i))
+    if (ask_for_mementos(c, i))
         return;
     reply_error(c, &a->exchange.request, 503, NULL, "the server is stopping");
     free_inquiry(&i->message);
@@ -236,7 +242,7 @@ static void filters_asked(struct pending *p, bool there)
         else
             reply_error(c, &c->http->request, 503, NULL, "no memory");
         free(answer);
-        if (!c->jobs) {
+        if (!c->pending) {
             http_exchange_done(c);
             conn_go_on(c);
         }

@@ -52,7 +52,7 @@ void http_choice_clear(struct http_choice *them);
 
 /* Answer the request of c->http with what was found, and with the closest
    memento if that was asked for; its body is taken. If a job writes the
-   answer, the connection waits on: it has a job then. */
+   answer, the request is pending again. */
 void http_aggregate_answer(struct conn *c, struct memento_timemap *t,
                            size_t spared, bool cached,
                            struct memento_copy *copy);

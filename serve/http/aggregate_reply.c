@@ -21,7 +21,7 @@ enum {
 /* A long answer. */
 struct http_writing {
     struct job job;
-    struct conn *conn;
+    struct pending pending;
     struct memento_timemap *timemap;
     struct memento_form form;
     struct buffer origin, body;
@@ -255,10 +255,15 @@ static void write_body(struct job *j)
 
 static void body_written(struct job *j)
 {
-    struct http_writing *w = (struct http_writing *)j;
-    struct conn *c = w->conn;
+    conn_answer(&((struct http_writing *)j)->pending);
+}
 
-    if (conn_back(c)) {
+static void reply_written(struct pending *p, bool there)
+{
+    struct http_writing *w = p->owner;
+    struct conn *c = p->conn;
+
+    if (there) {
         struct http_aggregation *a = (struct http_aggregation *)c->http;
 
         reply_facts_body(c, a, 200, w->timemap, w->form.spared, w->cached,
@@ -283,14 +288,15 @@ static bool write_aside(struct conn *c, struct http_aggregation *a,
     w->form.url.text = w->url;
     w->origin = *origin;
     *origin = (struct buffer){ .bytes = NULL };
-    w->conn = c;
+    w->pending.done = reply_written;
+    w->pending.owner = w;
     w->cached = cached;
     w->timemap = memento_timemap_keep(t);
     w->job.run = write_body;
     w->job.done = body_written;
     if (has_room(c, a, memento_write_size(form, t)) &&
         loop_run(c->loop, &w->job)) {
-        conn_hold(c);
+        conn_wait_for(c, &w->pending);
         return true;
     }
     free_writing(w);
