@@ -29,13 +29,6 @@ struct http_watching {
     char rest[];
 };
 
-/* A client that waits. It outlives the exchange, which a client that goes
-   away takes along. */
-struct http_watcher {
-    struct conn *conn;
-    struct http_watcher *next;
-};
-
 struct http_watch_job {
     struct job job;
     struct watch *watch;
@@ -69,43 +62,46 @@ static void run(struct job *j)
     watch_wait(((struct http_watch_job *)j)->watch);
 }
 
+/* A request that waited. It is not a part of the exchange, which a client that
+   goes away takes along. */
+static void watched(struct pending *p, bool there)
+{
+    struct conn *c = p->conn;
+
+    free(p);
+    if (!there)
+        return;
+    answer(c);
+    http_exchange_done(c);
+    conn_go_on(c);
+}
+
 static void done(struct job *j)
 {
     struct http_loop *h = j->loop->http;
-    struct http_watcher *all = h->watchers, *next;
+    struct pending *all = h->watchers, *next;
 
     free(j);
-    h->looking = false;
     h->watchers = NULL;
     for (; all; all = next) {
-        struct conn *c = all->conn;
-
         next = all->next;
-        free(all);
-        if (!conn_back(c))
-            continue;
-        answer(c);
-        http_exchange_done(c);
-        conn_go_on(c);
+        conn_answer(all);
     }
 }
 
 static bool start_job(struct loop *l)
 {
-    struct http_watch_job *j;
+    struct http_watch_job *j = calloc(1, sizeof *j);
 
-    if (l->http->looking)
-        return true;
-    j = calloc(1, sizeof *j);
     if (!j)
         return false;
     j->watch = l->server->watch;
     j->job.run = run;
     j->job.done = done;
-    l->http->looking = loop_run(l, &j->job);
-    if (!l->http->looking)
-        free(j);
-    return l->http->looking;
+    if (loop_run(l, &j->job))
+        return true;
+    free(j);
+    return false;
 }
 
 static void watching_body(struct http_exchange *x, const char *bytes, size_t n)
@@ -117,16 +113,17 @@ static void watching_body(struct http_exchange *x, const char *bytes, size_t n)
 static void watching_end(struct http_exchange *x)
 {
     struct loop *l = x->conn->loop;
-    struct http_watcher *one = malloc(sizeof *one);
+    struct pending *p = calloc(1, sizeof *p);
 
-    if (!one || !start_job(l)) {
-        free(one);
+    if (!p || (!l->http->watchers && !start_job(l))) {
+        free(p);
         answer(x->conn);
         return;
     }
-    *one = (struct http_watcher){ x->conn, l->http->watchers };
-    l->http->watchers = one;
-    conn_hold(x->conn);
+    p->done = watched;
+    p->next = l->http->watchers;
+    l->http->watchers = p;
+    conn_wait_for(x->conn, p);
 }
 
 static void watching_free(struct http_exchange *x)

@@ -11,18 +11,14 @@
 #include "../conn.h"
 #include "parse.h"
 
-struct http_watcher;
-
 /* What HTTP keeps per loop. */
 struct http_loop {
     int status; /* of the last answer, and how long it was: for the log */
     uint64_t length;
     struct seen_span head; /* of the request that is being answered */
 
-    /* Clients that wait for a look at the crawls, and whether a job waits
-       for it: see crawls.c. */
-    struct http_watcher *watchers;
-    bool looking;
+    /* Requests that wait for a look at the crawls, with a job: crawls.c. */
+    struct pending *watchers;
 
     /* Gathered lookups: see lookup.c. */
     struct archive *archive; /* that they are for */
