@@ -46,7 +46,7 @@ static bool afford(struct conn *c)
         buffer_clear(&c->in);
         conn_send(c, &c->loop->out);
         conn_measure(c);
-    } else if (!c->jobs) {
+    } else if (!c->pending) {
         conn_drop(c);
     }
     return false;
@@ -105,7 +105,7 @@ static void on_closed(struct loop *l, struct loop_socket *s, uint32_t none)
 
     (void)l, (void)none;
     c->state = CONN_CLOSED;
-    if (!c->jobs)
+    if (!c->pending)
         free_conn(c);
 }
 
@@ -465,26 +465,10 @@ void conn_wait(struct conn *c)
         c->state = CONN_WAITING;
 }
 
-void conn_hold(struct conn *c)
-{
-    conn_wait(c);
-    c->jobs++;
-}
-
-bool conn_back(struct conn *c)
-{
-    c->jobs--;
-    if (c->state == CONN_CLOSED && !c->jobs)
-        free_conn(c);
-    else if (c->state < CONN_CLOSING)
-        return true;
-    return false;
-}
-
 void conn_wait_for(struct conn *c, struct pending *p)
 {
     assert(!c->pending);
-    conn_hold(c);
+    conn_wait(c);
     p->conn = c;
     c->pending = p;
 }
@@ -495,9 +479,8 @@ void conn_answer(struct pending *p)
     struct conn *c = p->conn;
 
     c->pending = NULL;
-    c->jobs--;
     p->done(p, c->state < CONN_CLOSING);
-    if (c->state == CONN_CLOSED && !c->jobs)
+    if (c->state == CONN_CLOSED && !c->pending)
         free_conn(c);
 }
 
@@ -542,9 +525,9 @@ static void refuse(struct conn *c)
 static bool is_guest(const struct conn *c, uint64_t *since)
 {
     *since = c->head_since ? c->head_since : c->moved;
-    return c->state == CONN_OPEN && !c->jobs && !conn_writing(c) && !busy(c) &&
-           !c->trusted && (c->own_port || !c->asked) && c != c->loop->active &&
-           c->loop->now - *since >= GUEST_MS;
+    return c->state == CONN_OPEN && !c->pending && !conn_writing(c) &&
+           !busy(c) && !c->trusted && (c->own_port || !c->asked) &&
+           c != c->loop->active && c->loop->now - *since >= GUEST_MS;
 }
 
 static bool drop_guest(struct loop *l)
@@ -659,7 +642,7 @@ void conn_check(struct conn *c)
     const bool writing = conn_writing(c);
     const uint64_t now = c->loop->now, still = now - c->moved;
 
-    if (c->jobs && !writing)
+    if (c->pending && !writing)
         return; /* it waits for us */
     if (c->head_since && !c->trusted && now - c->head_since > HEAD_MS) {
         log_refusal(c, 408);

@@ -66,7 +66,8 @@ struct redis_client;  /* what a Redis connection remembers: redis/command.h */
 /*
  * A request whose answer is made elsewhere: by a job, by a change or a question
  * of archives, by the aggregator, or by a look at the crawls. It is a part of
- * what makes the answer.
+ * what makes the answer, and this is the only way in which a client waits for
+ * one; conn_wait() is for files, which only the client delays.
  *
  *     p->done = done;
  *     conn_wait_for(c, p);     nothing more is read from the client
@@ -103,7 +104,6 @@ struct conn {
     const struct protocol *protocol; /* NULL: not known yet */
     enum conn_state state;
     struct pending *pending; /* its request; or NULL */
-    unsigned jobs;           /* that will come back to it */
     bool unread;         /* there may be bytes that were not read */
     bool ended;          /* the client sends no more */
     bool own_port;       /* came to the port of its protocol alone */
@@ -160,11 +160,6 @@ void conn_drop(struct conn *c);
 /* Read nothing more until conn_go_on(). */
 void conn_wait(struct conn *c);
 void conn_go_on(struct conn *c);
-
-/* The same for a job: the connection outlives it, and done() calls conn_back(),
-   which is false if the client has gone meanwhile. */
-void conn_hold(struct conn *c);
-bool conn_back(struct conn *c);
 
 /* The same for a pending request, and its end: see struct pending. */
 void conn_wait_for(struct conn *c, struct pending *p);

@@ -17,7 +17,7 @@ struct redis_asking {
     bool *seen;
     size_t n, done;
     bool many; /* the reply is an array */
-    bool flags, muted, queued;
+    bool flags;
     size_t bad; /* the number of the first item that is refused, from 1 */
     enum seen_code code;
     struct seen_error why;
@@ -74,8 +74,7 @@ static void asked(struct pending *p, bool there)
         a->code = seen_fail(&a->why, SEEN_BUSY, 0,
                             "the server is too busy; try again");
     }
-    if (there || a->queued)
-        redis_answer_later(a->conn, a->muted, reply, a);
+    redis_answer_later(a->conn, there, reply, a);
     asking_free(a);
 }
 
@@ -130,8 +129,6 @@ void redis_ask_aside(struct redis_call *c, const struct archive *archive,
         a->conn = c->conn;
         a->many = many;
         a->flags = flags;
-        a->muted = redis_muted(c);
-        a->queued = redis_multi_running(c->client);
         a->name = strdup(archive->name);
         if (a->name && copy_items(a, item, n) && ask_some(a))
             return;

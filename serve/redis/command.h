@@ -36,6 +36,8 @@ struct redis_client {
     bool three;             /* RESP3 */
     bool trusted;           /* has given the token */
     enum redis_mute mute;   /* CLIENT REPLY */
+    bool
+        muted; /* the reply to the last command is dropped, if it comes later */
     uint64_t id, since;
     char name[REDIS_NAME];
     const struct redis_command *last; /* the command before this one, and
@@ -164,7 +166,7 @@ void redis_multi_spoil(struct redis_client *r);
 /* Has EXEC begun? Then all of it is run, whether the client is there or not,
    and redis_multi_resume() is called after each thing that was waited for. */
 bool redis_multi_running(const struct redis_client *r);
-void redis_multi_resume(struct conn *conn);
+void redis_multi_resume(struct conn *conn, bool there);
 void redis_multi_free(struct redis_client *r);
 size_t redis_multi_memory(const struct redis_client *r);
 
@@ -188,8 +190,6 @@ struct buffer *redis_out(struct conn *conn);
 struct redis_task {
     struct job job;
     struct pending pending;
-    bool muted;
-    bool queued; /* it is of a transaction */
     void (*work)(struct redis_task *t); /* must not touch the connection */
     /* Only `conn`, `out` and `three` of the call are set. */
     void (*answer)(struct redis_task *t, struct redis_call *c);
@@ -199,17 +199,15 @@ struct redis_task {
 /* Start it, or reply that there is too much to do and clear it. */
 void redis_task_start(struct redis_call *c, struct redis_task *t);
 
-/* Is the reply to this command to be dropped? */
-bool redis_muted(const struct redis_call *c);
-
 /* Look items up off the loop, in an archive that is too expensive for it. The
    reply is an array if there are `many`. */
 void redis_ask_aside(struct redis_call *c, const struct archive *archive,
                      const struct seen_span *item, size_t n, bool many,
                      bool flags);
 
-/* Write a reply that was waited for, and go on with the client. */
-void redis_answer_later(struct conn *conn, bool muted,
+/* For done() of a pending command: write its reply, and go on with the client.
+   In a transaction that is done even if the client has gone. */
+void redis_answer_later(struct conn *conn, bool there,
                         void (*answer)(void *from, struct redis_call *c),
                         void *from);
 

@@ -12,8 +12,8 @@
  * replies are collected here and sent when there are all of them.
  *
  * A change waits for a thread of the pool, so EXEC may take many turns of the
- * loop. The transaction then holds the connection like a job, and the change
- * that is done resumes it. Commands that follow one another are gathered as
+ * loop. Each command that waits is the pending request of the connection, and
+ * when its reply is there the next ones run. Commands that follow one another are gathered as
  * outside of transactions: adds to one archive share a record of the journal
  * and its flush.
  *
@@ -39,8 +39,6 @@ enum { QUEUE_MS = 10000 };
 struct redis_multi {
     bool spoiled; /* EXEC will refuse it; nothing is kept */
     bool running;
-    bool held;    /* the connection: EXEC did not end in its first turn */
-    bool muted;   /* the reply is dropped */
     size_t n;     /* commands in the queue */
     size_t at;    /* where the next one begins */
     struct buffer queue, replies;
@@ -216,24 +214,13 @@ static bool run_queue(struct conn *conn)
             run_one(&c);
             m->at = next;
         }
-        if (conn->jobs > m->held) {
-            if (!m->held)
-                conn_hold(conn);
-            m->held = true;
+        if (conn->pending)
             return false;
-        }
     }
     return true;
 }
 
-static void reply(struct redis_multi *m, struct buffer *out)
-{
-    if (m->muted)
-        return;
-    buffer_append(out, &m->replies);
-}
-
-void redis_multi_resume(struct conn *conn)
+void redis_multi_resume(struct conn *conn, bool there)
 {
     struct redis_multi *m = conn->redis->multi;
 
@@ -242,8 +229,9 @@ void redis_multi_resume(struct conn *conn)
         return;
     conn->redis->multi = NULL;
     conn->until = 0;
-    if (conn_back(conn)) {
-        reply(m, conn_out(conn));
+    if (there) {
+        if (!conn->redis->muted)
+            buffer_append(conn_out(conn), &m->replies);
         conn_go_on(conn);
     }
     multi_free(m);
@@ -294,11 +282,10 @@ void redis_exec(struct redis_call *c)
         return;
     }
     m->running = true;
-    m->muted = redis_muted(c);
     resp_array(&m->replies, m->n);
     if (!run_queue(c->conn))
         return; /* redis_multi_resume() replies */
-    reply(m, c->out);
+    buffer_append(c->out, &m->replies);
     redis_multi_free(c->client);
 }
 

@@ -143,6 +143,11 @@ static bool check(struct redis_call *c)
     return redis_allowed(c);
 }
 
+static bool is_muted(const struct redis_client *r)
+{
+    return r->mute == MUTE_ALL || r->mute == MUTE_THIS;
+}
+
 /* Answer one command, when nothing is gathered. */
 static void answer(struct redis_call *c)
 {
@@ -152,6 +157,7 @@ static void answer(struct redis_call *c)
     COUNT(c->loop, commands, 1);
     if (r->mute == MUTE_NEXT)
         r->mute = MUTE_THIS;
+    r->muted = is_muted(r); /* the command may be CLIENT REPLY */
     if (!check(c))
         redis_multi_spoil(r);
     else if (r->multi && !(c->command->flags & NOT_QUEUED))
@@ -162,7 +168,7 @@ static void answer(struct redis_call *c)
         redis_settle(c); /* its reply is dropped, and no other */
     if (c->out->len > before && c->out->bytes[before] == '-')
         COUNT(c->loop, errors, 1);
-    if (redis_muted(c))
+    if (is_muted(r))
         c->out->len = before;
     if (r->mute == MUTE_THIS)
         r->mute = MUTE_NONE;

@@ -3,12 +3,7 @@
 
 #include "command.h"
 
-bool redis_muted(const struct redis_call *c)
-{
-    return c->client->mute == MUTE_ALL || c->client->mute == MUTE_THIS;
-}
-
-void redis_answer_later(struct conn *conn, bool muted,
+void redis_answer_later(struct conn *conn, bool there,
                         void (*answer)(void *from, struct redis_call *c),
                         void *from)
 {
@@ -18,15 +13,18 @@ void redis_answer_later(struct conn *conn, bool muted,
                             .server = conn->loop->server,
                             .out = redis_out(conn),
                             .three = conn->redis->three };
+    const bool queued = redis_multi_running(conn->redis);
     size_t before = c.out->len;
 
+    if (!there && !queued)
+        return;
     answer(from, &c);
     if (c.out->len > before && c.out->bytes[before] == '-')
         COUNT(c.loop, errors, 1);
-    if (muted)
+    if (conn->redis->muted)
         c.out->len = before;
-    if (redis_multi_running(conn->redis))
-        redis_multi_resume(conn);
+    if (queued)
+        redis_multi_resume(conn, there);
     else
         conn_go_on(conn);
 }
@@ -51,8 +49,7 @@ static void answered(struct pending *p, bool there)
 {
     struct redis_task *t = p->owner;
 
-    if (there || t->queued)
-        redis_answer_later(p->conn, t->muted, answer, t);
+    redis_answer_later(p->conn, there, answer, t);
     t->clear(t);
 }
 
@@ -65,8 +62,6 @@ void redis_task_start(struct redis_call *c, struct redis_task *t)
 {
     t->pending.done = answered;
     t->pending.owner = t;
-    t->muted = redis_muted(c);
-    t->queued = redis_multi_running(c->client);
     t->job.run = run;
     t->job.done = done;
     if (!loop_run(c->loop, &t->job)) {

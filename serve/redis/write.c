@@ -25,8 +25,6 @@ struct redis_order {
 struct redis_write {
     struct serve_change change;
     struct redis_write_kind kind;
-    bool muted;
-    bool queued; /* it is of a transaction */
     struct redis_order *order;
     size_t orders, room;
 };
@@ -105,11 +103,8 @@ static void write_free(struct redis_write *w)
 
 static void write_done(struct pending *p, bool there)
 {
-    struct redis_write *w = p->owner;
-
-    if (there || w->queued)
-        redis_answer_later(p->conn, w->muted, answer, w);
-    write_free(w);
+    redis_answer_later(p->conn, there, answer, p->owner);
+    write_free(p->owner);
 }
 
 /* --- collecting --- */
@@ -176,8 +171,6 @@ static struct redis_write *write_new(struct redis_call *c,
     w->change.change.accepts = redis_type_of(c->command);
     w->change.pending.done = write_done;
     w->kind = *kind;
-    w->muted = redis_muted(c);
-    w->queued = redis_multi_running(c->client);
     if (add_order(w, item, n, &why))
         return w;
     resp_error(c->out, "ERR item %zu: %s", (size_t)why.at + 1, why.text);
