@@ -130,7 +130,7 @@ struct conn {
    of a pending one. Lookups that wait are answered first. */
 static inline struct buffer *conn_out(struct conn *c)
 {
-    if (c->loop->gathered)
+    if (c->loop->batched)
         loop_flush(c->loop);
     return &c->loop->out;
 }

@@ -13,8 +13,8 @@
  * client took 648 bytes instead of 192, and an HTTP lookup 6 to 12 % more CPU
  * time (an EPYC of Zen 3, quiet and busy; 88 % of the time is the kernel's).
  *
- * Lookups of one turn of the loop, of all connections, are gathered and asked
- * together (http/lookup.c). They are answered before anything else happens:
+ * Lookups of one turn of the loop, of all connections, are a batch, which is
+ * asked together (http/lookup.c). It is answered before anything else happens:
  *
  *     before another answer is written     conn_out() calls loop_flush()
  *     before a job or a change starts      so do loop_run() and
@@ -23,7 +23,7 @@
  *                                          so does loop_turn()
  *
  * Protocols do not have to care. Archives are refreshed only after
- * loop_turn(), so gathered lookups never point to archives that are gone.
+ * loop_turn(), so the batch never points to archives that are gone.
  */
 #ifndef SEEN_SERVE_LOOP_H
 #define SEEN_SERVE_LOOP_H
@@ -70,7 +70,7 @@ struct protocol {
     /* Memory that it needs per loop; both may be NULL. */
     bool (*start)(struct loop *l);
     void (*stop)(struct loop *l);
-    /* Answer gathered lookups: called if l->gathered. Or NULL. */
+    /* Answer the batch: called if l->batched. Or NULL. */
     void (*flush)(struct loop *l);
     /* Do the first bytes of a client belong to it? */
     enum protocol_guess {
@@ -164,7 +164,7 @@ struct loop {
 
     struct archive_view *view;
     bool refreshed;  /* the view, in this turn */
-    size_t gathered; /* lookups that wait to be asked together */
+    size_t batched;  /* lookups of the batch, which wait to be asked */
 
     struct conn *conns; /* all that are open */
     struct conn *hand;  /* of them, whether it is silent is asked next */
@@ -189,7 +189,7 @@ struct loop {
 
 /*
  * May a lookup of this cost be made in this turn of the loop? Then it counts.
- * Others are made off the loop (question.h). Gathered lookups, which cost
+ * Others are made off the loop (question.h). Those of the batch, which cost
  * little, do not count.
  */
 static inline bool loop_affords(struct loop *l, uint64_t cost)
@@ -200,17 +200,17 @@ static inline bool loop_affords(struct loop *l, uint64_t cost)
     return true;
 }
 
-/* Answer gathered lookups. */
+/* Answer the batch. */
 static inline void loop_flush(struct loop *l)
 {
     const struct protocol *const *p = l->server->protocol;
 
-    for (int i = 0; l->gathered && i < PROTOCOLS; i++)
+    for (int i = 0; l->batched && i < PROTOCOLS; i++)
         if (p[i]->flush)
             p[i]->flush(l);
 }
 
-/* A turn ends and another begins: answer what was gathered, and follow what
+/* A turn ends and another begins: answer the batch, and follow what
    changed in the archives before the next request is read. */
 void loop_turn(struct loop *l);
 

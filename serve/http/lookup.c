@@ -4,8 +4,8 @@
  *     GET /haw/http://haw.nsk.hr/en     200: maybe; 404: no
  *     GET /prefix/haw/http://haw.nsk.hr/    is anything below it there?
  *
- * Lookups in one archive, of all connections of a loop, are gathered until
- * the turn ends or something else is to be answered (loop.h), and asked of
+ * Lookups in one archive, of all connections of a loop, wait in a batch until
+ * the turn ends or something else is to be answered (loop.h), and are asked of
  * the filter together: in a filter larger than the cache each lookup alone
  * would wait for memory, which took a tenth of the time of a request.
  */
@@ -60,7 +60,7 @@ void http_lookup_flush(struct loop *l)
     struct seen_error why;
     uint64_t held = 0;
 
-    l->gathered = 0; /* first: answers are written below */
+    l->batched = 0; /* first: answers are written below */
     if (archive_has(l->http->archive, k->key, n, k->seen, &why) != SEEN_OK) {
         give_errors(l, n, why.text);
     } else {
@@ -93,7 +93,7 @@ void http_lookup(struct conn *c, const struct http_request *r,
     struct http_path p = { .archive = a };
     char room[HTTP_TARGET];
 
-    if (l->gathered && (h->archive != a || archive_keys_full(&h->keys)))
+    if (l->batched && (h->archive != a || archive_keys_full(&h->keys)))
         loop_flush(l);
     if (!a->filter) {
         reply_withdrawn(c, r, a, a->why.text);
@@ -103,7 +103,7 @@ void http_lookup(struct conn *c, const struct http_request *r,
                archive_keys_add(&h->keys, p.url, ARCHIVE_URL, &a->profile,
                                 NULL) == SEEN_OK) {
         h->archive = a;
-        h->conn[l->gathered++] = c;
+        h->conn[l->batched++] = c;
         return;
     } else {
         http_lookup_alone(c, r, &p);
