@@ -10,8 +10,8 @@
  *         answer(503), put_free(put);
  *
  * Clients of one loop share the writes. While a change of an archive is under
- * way, others of the same archive wait, and are then made together: clients
- * gather during the flush of the one before. With 50 clients that add one URL
+ * way, others of the same archive wait, and are then made together: they
+ * become more during the flush of the one before. With 50 clients that add one URL
  * at a time under --sync always, this makes 47,000 adds per second instead of
  * 10,000, at 15 instead of 110 us of CPU time per add.
  *

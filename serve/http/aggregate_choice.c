@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
-/* Texts are gathered in a buffer that moves: until it is whole, sources have
-   their positions in it. */
+/* The buffer of the texts moves as it grows: until it is whole, sources have
+   positions in it. */
 struct http_choosing {
     struct http_choice *choice;
     size_t (*at)[3]; /* of the name, TimeMap and TimeGate; 0 is none */

@@ -3,7 +3,7 @@
  * them.
  *
  * Lookups and adds are not answered one by one. Of what a client sent in one
- * go, lookups in one archive that follow one another are gathered (exists.c):
+ * go, lookups in one archive that follow one another are a group (exists.c):
  * asked together, the memory of one is fetched while the next is hashed. So
  * are adds (write.c), which share a record of the journal and its flush.
  *
@@ -50,7 +50,7 @@ struct redis_client {
  * Commands of one read that wait to be answered together: lookups in an
  * archive, or changes of one. None if `command` is NULL.
  */
-struct redis_gather {
+struct redis_group {
     const struct redis_command *command;
     struct seen_span name;     /* of the archive */
     struct archive *archive;   /* to look the keys of loop->keys up in */
@@ -64,7 +64,7 @@ struct redis_call {
     struct loop *loop;
     struct server *server;
     struct buffer *out;
-    struct redis_gather *gather;
+    struct redis_group *group;
     const struct redis_command *command;
     const struct seen_span *word; /* word[0] is its name */
     size_t words;
@@ -82,8 +82,8 @@ enum redis_flags {
 
 /*
  * One row per command; `arity` as Redis reports it: the name counts, -3 means
- * three or more. run() answers, or begins to gather. If the same command
- * follows, join() takes part in that; if it returns false it has done
+ * three or more. run() answers, or begins a group. If the same command
+ * follows, join() adds it to the group; if it returns false it has done
  * nothing.
  */
 struct redis_command {
@@ -145,9 +145,9 @@ void redis_trust(struct conn *c, bool trusted);
 
 /* --- redis.c --- */
 
-/* Can the command join what is gathered? Then it has. */
+/* Can the command join the group? Then it has. */
 bool redis_join(struct redis_call *c);
-/* Answer what was gathered. A change makes the connection wait for it. */
+/* Answer the group. If it is a change, the connection waits for it. */
 void redis_settle(struct redis_call *c);
 
 /* --- exists.c --- */
@@ -246,7 +246,7 @@ void redis_write(struct redis_call *c, const struct redis_write_kind *kind,
 void redis_write_one(struct redis_call *c, const struct redis_write_kind *kind,
                      const struct archive_new *made);
 bool redis_write_join(struct redis_call *c);
-/* Begin what was gathered. */
+/* Begin the change of a group. */
 void redis_write_settle(struct redis_call *c);
 
 /* --- the commands --- */

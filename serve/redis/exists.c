@@ -2,8 +2,8 @@
  * exists.c - was it added? Many lookups at once.
  *
  * A filter larger than the caches costs one cache miss or more per key, 100 ns
- * each if one waits for the other. So lookups that follow one another are
- * gathered until there are ARCHIVE_BATCH, or until no more bytes are there:
+ * each if one waits for the other. So lookups that follow one another are a
+ * group until there are ARCHIVE_BATCH, or until no more bytes are there:
  *
  *     BF.EXISTS haw a \
  *     BF.EXISTS haw b  > one seen_filter_has() of three keys
@@ -63,14 +63,14 @@ void redis_exists(struct redis_call *c)
                         replies_flags(c, c->command));
         return;
     }
-    *c->gather = (struct redis_gather){ .command = c->command,
-                                        .name = c->word[1],
-                                        .archive = a };
+    *c->group = (struct redis_group){ .command = c->command,
+                                      .name = c->word[1],
+                                      .archive = a };
 }
 
 bool redis_exists_join(struct redis_call *c)
 {
-    const struct redis_gather *g = c->gather;
+    const struct redis_group *g = c->group;
 
     return c->words == 3 && g->archive->cost <= LOOP_SMALL &&
            span_equal(c->word[1], g->name) &&
@@ -81,9 +81,9 @@ bool redis_exists_join(struct redis_call *c)
 
 void redis_exists_settle(struct redis_call *c)
 {
-    struct archive *a = c->gather->archive;
+    struct archive *a = c->group->archive;
     const struct archive_keys *k = &c->loop->keys;
-    const bool flags = replies_flags(c, c->gather->command);
+    const bool flags = replies_flags(c, c->group->command);
     struct seen_error why;
     enum seen_code code = ask(c, a, &why);
 

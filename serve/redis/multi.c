@@ -13,9 +13,9 @@
  *
  * A change waits for a thread of the pool, so EXEC may take many turns of the
  * loop. Each command that waits is the pending request of the connection, and
- * when its reply is there the next ones run. Commands that follow one another are gathered as
- * outside of transactions: adds to one archive share a record of the journal
- * and its flush.
+ * when its reply is there the next ones run. Commands that follow one another
+ * are a group as outside of transactions: adds to one archive share a record of
+ * the journal and its flush.
  *
  * Unlike in Redis, other clients are served meanwhile, and their commands may
  * come between two of ours.
@@ -190,16 +190,16 @@ static bool run_queue(struct conn *conn)
     struct redis_client *r = conn->redis;
     struct redis_multi *m = r->multi;
     struct seen_span few[REDIS_WORDS];
-    struct redis_gather gather = { .command = NULL };
+    struct redis_group group = { .command = NULL };
     struct redis_call c = { .conn = conn,
                             .client = r,
                             .loop = conn->loop,
                             .server = conn->loop->server,
                             .out = &m->replies,
-                            .gather = &gather,
+                            .group = &group,
                             .three = r->three };
 
-    while (m->at < m->queue.len || gather.command) {
+    while (m->at < m->queue.len || group.command) {
         size_t next = m->at;
 
         if (m->at < m->queue.len)
@@ -208,7 +208,7 @@ static bool run_queue(struct conn *conn)
             m->at = next;
             continue;
         }
-        if (gather.command) {
+        if (group.command) {
             redis_settle(&c);
         } else {
             run_one(&c);

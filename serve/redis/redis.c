@@ -79,19 +79,18 @@ static const struct redis_command *find(struct redis_client *r,
 
 void redis_settle(struct redis_call *c)
 {
-    if (!c->gather->command)
+    if (!c->group->command)
         return;
-    if (c->gather->write)
+    if (c->group->write)
         redis_write_settle(c);
     else
         redis_exists_settle(c);
-    *c->gather = (struct redis_gather){ .command = NULL };
+    *c->group = (struct redis_group){ .command = NULL };
 }
 
 bool redis_join(struct redis_call *c)
 {
-    if (c->gather->command != c->command || !c->command ||
-        !c->command->join(c))
+    if (c->group->command != c->command || !c->command || !c->command->join(c))
         return false;
     COUNT(c->loop, commands, 1);
     return true;
@@ -148,7 +147,7 @@ static bool is_muted(const struct redis_client *r)
     return r->mute == MUTE_ALL || r->mute == MUTE_THIS;
 }
 
-/* Answer one command, when nothing is gathered. */
+/* Answer one command, when there is no group. */
 static void answer(struct redis_call *c)
 {
     struct redis_client *r = c->client;
@@ -177,22 +176,22 @@ static void answer(struct redis_call *c)
 }
 
 /*
- * A command either joins what is gathered, or what is gathered is settled
- * before anything else is done. If it is a change, the command is not taken
+ * A command either joins the group, or the group is settled before anything
+ * else is done. If it is a change, the command is not taken
  * then, and read again afterwards; words on a line, which are unquoted in
- * place, are not even read while something is gathered.
+ * place, are not even read while there is a group.
  */
 static size_t read_commands(struct conn *conn, char *text, size_t len)
 {
     struct redis_client *r = client_of(conn);
     struct seen_span few[REDIS_WORDS];
-    struct redis_gather gather = { .command = NULL };
+    struct redis_group group = { .command = NULL };
     struct redis_call c = { .conn = conn,
                             .client = r,
                             .loop = conn->loop,
                             .server = conn->loop->server,
                             .out = conn_out(conn),
-                            .gather = &gather };
+                            .group = &group };
     enum resp_state state = RESP_EMPTY;
     size_t done = 0, used = 0;
     const char *fault = NULL;
@@ -209,7 +208,7 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
         c.word = r->word ? r->word : few;
         c.three = r->three;
         if (done < len && conn->state == CONN_OPEN && !conn_full(conn) &&
-            (!on_line || !gather.command)) {
+            (!on_line || !group.command)) {
             if (on_line && is_request_line(text + done, len - done)) {
                 COUNT(conn->loop, errors, 1);
                 conn_finish(conn);

@@ -203,22 +203,22 @@ void redis_write_one(struct redis_call *c, const struct redis_write_kind *kind,
     struct redis_write *w = write_new(c, kind, made, c->word + 2, 1);
 
     if (w)
-        *c->gather = (struct redis_gather){ .command = c->command,
-                                            .name = c->word[1],
-                                            .write = w };
+        *c->group = (struct redis_group){ .command = c->command,
+                                          .name = c->word[1],
+                                          .write = w };
 }
 
 bool redis_write_join(struct redis_call *c)
 {
-    struct redis_write *w = c->gather->write;
+    struct redis_write *w = c->group->write;
     struct seen_error why;
 
-    return c->words == 3 && span_equal(c->word[1], c->gather->name) &&
+    return c->words == 3 && span_equal(c->word[1], c->group->name) &&
            w->orders < ORDERS && w->change.change.text.len < TEXT_AT_ONCE &&
            add_order(w, c->word + 2, 1, &why);
 }
 
 void redis_write_settle(struct redis_call *c)
 {
-    start(c, c->gather->write);
+    start(c, c->group->write);
 }
