@@ -10,17 +10,17 @@
  *         answer(503), put_free(put);
  *
  * Clients of one loop share the writes. While a change of an archive is under
- * way, others of the same archive wait, and are then made together: they
- * become more during the flush of the one before. With 50 clients that add one URL
- * at a time under --sync always, this makes 47,000 adds per second instead of
- * 10,000, at 15 instead of 110 us of CPU time per add.
+ * way, others of the same archive wait, and more join them during its flush;
+ * then they are made together. With 50 clients that add one URL at a time under
+ * --sync always, this makes 47,000 adds per second instead of 10,000, at 15
+ * instead of 110 us of CPU time per add.
  *
  * Threads: belongs to one loop.
  */
 #ifndef SEEN_SERVE_CHANGE_H
 #define SEEN_SERVE_CHANGE_H
 
-#include "archives/change.h"
+#include "archives/archive_change.h"
 #include "conn.h"
 
 struct serve_change {

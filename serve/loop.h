@@ -14,7 +14,8 @@
  * time (an EPYC of Zen 3, quiet and busy; 88 % of the time is the kernel's).
  *
  * Lookups of one turn of the loop, of all connections, are a batch, which is
- * asked together (http/lookup.c). It is answered before anything else happens:
+ * asked together (http/http_lookup.c). It is answered before anything else
+ * happens:
  *
  *     before another answer is written     conn_out() calls loop_flush()
  *     before a job or a change starts      so do loop_run() and

@@ -6,7 +6,7 @@
  *     if (!serve_question_start(c, q))
  *         answer(503), serve_question_free(q);
  *
- * Questions of a loop take turns, slice by slice (archives/question.h): a
+ * Questions of a loop take turns, slice by slice (archives/archive_question.h): a
  * client with a long list does not keep one with a single URL waiting. A loop
  * has one job for them at a time, so that they never take all threads of the
  * pool, where adds are made.
@@ -20,7 +20,7 @@
 #ifndef SEEN_SERVE_QUESTION_H
 #define SEEN_SERVE_QUESTION_H
 
-#include "archives/question.h"
+#include "archives/archive_question.h"
 #include "conn.h"
 
 struct serve_question {

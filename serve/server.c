@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "archives/guard.h"
-#include "archives/question.h"
+#include "archives/archive_question.h"
 #include "archives/troubles.h"
 #include "conn.h"
 #include "http/http.h"

@@ -1,9 +1,9 @@
 /*
  * inside_view.h - struct archive_view, for the files that implement it.
  *
- *     watch.c      which files changed: inotify
- *     archive.c    one archive, as its file changes
- *     view.c       all of them
+ *     archive_watch.c    which files changed: inotify
+ *     archive.c          one archive, as its file changes
+ *     view.c             all of them
  */
 #ifndef SEEN_SERVE_ARCHIVES_INSIDE_VIEW_H
 #define SEEN_SERVE_ARCHIVES_INSIDE_VIEW_H
@@ -35,7 +35,7 @@ struct archive_view {
     unsigned held;    /* files of archives that are open */
 };
 
-/* --- watch.c --- */
+/* --- archive_watch.c --- */
 
 /* False if that fails: then what others change there would not be noticed.
    `served`: new files in the folder are new archives. */

@@ -23,8 +23,8 @@
 #ifndef SEEN_SERVE_ARCHIVES_REMOTE_H
 #define SEEN_SERVE_ARCHIVES_REMOTE_H
 
-#include "change.h"
-#include "lookup.h"
+#include "archive_change.h"
+#include "archive_lookup.h"
 
 enum { ARCHIVE_REMOTE_STUCK = 2000 }; /* ms */
 

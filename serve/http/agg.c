@@ -21,13 +21,13 @@
 #include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
 #include "../../lib/text/xml.h"
-#include "../memento/list.h"
+#include "../memento/memento_list.h"
 #include "webpage.h"
 
 struct http_answers {
     struct archive_lookup lookup;
     size_t archives, held_by, unknown, silent;
-    unsigned char *answer; /* the first row of a batch: lookup.h */
+    unsigned char *answer; /* the first row of a batch: archive_lookup.h */
 };
 
 /* How answers are written. */

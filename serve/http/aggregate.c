@@ -27,7 +27,7 @@
 
 #include "../../web/timemap.h"
 #include "../mailbox.h"
-#include "../memento/url.h"
+#include "../memento/memento_url.h"
 #include "../question.h"
 
 enum { PATIENCE_MS = 10000 }; /* until a filter was not asked in time */

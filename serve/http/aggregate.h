@@ -11,7 +11,7 @@
 #define SEEN_SERVE_HTTP_AGGREGATE_H
 
 #include "../memento/gather.h"
-#include "../memento/write.h"
+#include "../memento/memento_write.h"
 #include "request.h"
 
 enum http_aggregate {

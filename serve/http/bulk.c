@@ -24,7 +24,7 @@
 
 #include "../../lib/text/json.h"
 #include "../question.h"
-#include "list.h"
+#include "http_list.h"
 
 /* Bytes of URLs that are looked up at once, and that may wait for more. A
    batch of ordinary URLs has 20 kB. */

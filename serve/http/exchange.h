@@ -20,7 +20,7 @@ struct http_loop {
     /* Requests that wait for a look at the crawls, with a job: crawls.c. */
     struct pending *watchers;
 
-    /* The batch of lookups of this turn: see lookup.c. */
+    /* The batch of lookups of this turn: see http_lookup.c. */
     struct archive *archive; /* that they are for */
     struct archive_keys keys;
     struct conn *conn[ARCHIVE_BATCH]; /* that they are from */

@@ -4,10 +4,10 @@
  *     request.c      requests, one after the other
  *     parse.c, accept.c, chunks.c    their heads and bodies
  *     route.c        which function answers them
- *     lookup.c agg.c bulk.c    lookups: one, in all archives, in lists
- *     asking.c       one URL in archives that are asked off the loop
+ *     http_lookup.c agg.c bulk.c    lookups: one, in all archives, in lists
+ *     http_asking.c  one URL in archives that are asked off the loop
  *     aggregate*.c   mementos from other archives
- *     write.c        adds and removals
+ *     http_write.c   adds and removals
  *     describe.c files.c webpage.c   archives, files, the page
  *     crawls*.c      the page for operators
  *     reply.c        heads of answers

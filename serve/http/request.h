@@ -7,7 +7,7 @@
 #ifndef SEEN_SERVE_HTTP_REQUEST_H
 #define SEEN_SERVE_HTTP_REQUEST_H
 
-#include "../archives/question.h"
+#include "../archives/archive_question.h"
 #include "exchange.h"
 #include "reply.h"
 
@@ -49,7 +49,7 @@ void http_aggregate_timemap(struct conn *c, const struct http_request *r,
 void http_aggregate_timegate(struct conn *c, const struct http_request *r,
                              struct seen_span rest);
 
-/* --- asking.c --- */
+/* --- http_asking.c --- */
 
 /* The answers to a URL that was asked off the loop. */
 typedef void http_answered(struct conn *c, const struct http_request *r,
@@ -68,7 +68,7 @@ struct watch_view;
 void http_metrics_of(struct conn *c, const struct http_request *r,
                      const struct watch_view *view);
 
-/* --- lookup.c --- */
+/* --- http_lookup.c --- */
 
 /* Look up a URL, together with others of this turn if that can be. */
 void http_lookup(struct conn *c, const struct http_request *r,
@@ -102,8 +102,8 @@ http_handler http_archives, http_info, http_health,
 http_handler http_crawls, http_crawl, http_metrics; /* crawls.c */
 http_handler http_file;                       /* files.c */
 http_handler http_sitemap, http_resourcesync; /* sitemap.c */
-http_handler http_lookup_alone, http_prefix;  /* lookup.c */
+http_handler http_lookup_alone, http_prefix;  /* http_lookup.c */
 http_handler http_page;                       /* webpage.c */
-http_handler http_change, http_add_list;      /* write.c */
+http_handler http_change, http_add_list;      /* http_write.c */
 
 #endif

@@ -20,7 +20,7 @@
 #include "../../lib/text/percent.h"
 #include "../../lib/text/span.h"
 #include "../../web/timemap.h"
-#include "url.h"
+#include "memento_url.h"
 
 enum { DAY = 86400, SMALL = 1 << 16 };
 

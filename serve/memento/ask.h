@@ -30,7 +30,7 @@
 
 #include "client.h"
 #include "gate.h"
-#include "timemap.h"
+#include "memento_timemap.h"
 
 enum {
     MEMENTO_PAGES = 32,        /* per archive */

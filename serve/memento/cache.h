@@ -14,7 +14,7 @@
 #define SEEN_SERVE_MEMENTO_CACHE_H
 
 #include "../../lib/text/map.h"
-#include "timemap.h"
+#include "memento_timemap.h"
 
 struct memento_cached;
 

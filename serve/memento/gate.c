@@ -23,8 +23,8 @@
 #include "../../web/header.h"
 #include "../../web/timemap.h"
 #include "client.h"
-#include "url.h"
-#include "write.h"
+#include "memento_url.h"
+#include "memento_write.h"
 
 enum { BODY = 1 << 14, DAY = 86400 };
 

@@ -31,7 +31,7 @@
 
 #include "../../fetch/fetch.h"
 #include "near.h"
-#include "timemap.h"
+#include "memento_timemap.h"
 
 enum { MEMENTO_HOPS = 5 }; /* redirects that are followed */
 

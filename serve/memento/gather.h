@@ -31,15 +31,16 @@
  * in time rests for 30 seconds: it is reported as failed, and nobody waits for
  * it. Otherwise one silent archive would hold up the questions to all others.
  *
- * Threads: memento_ask(), memento_fetch(), memento_count() and the list are for any thread.
+ * Threads: memento_ask(), memento_fetch(), memento_count() and the list are for
+ * any thread.
  */
 #ifndef SEEN_SERVE_MEMENTO_GATHER_H
 #define SEEN_SERVE_MEMENTO_GATHER_H
 
 #include "../../fetch/fetch.h"
 #include "copy.h"
-#include "list.h"
-#include "timemap.h"
+#include "memento_list.h"
+#include "memento_timemap.h"
 
 struct memento;
 

@@ -1,7 +1,7 @@
 /*
  * near.c - six mementos, each replaced as a better one comes.
  *
- * The order is that of a TimeMap (timemap.c): by time, then by URL. So the six
+ * The order is that of a TimeMap (memento_timemap.c): by time, then by URL. So the six
  * are the same in whatever order mementos are added.
  */
 #include "near.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../lib/text/percent.h"
-#include "timemap.h"
+#include "memento_timemap.h"
 
 enum { BEFORE, BEFORE_1, AFTER, AFTER_1, EARLIEST, LATEST };
 

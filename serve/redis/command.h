@@ -5,7 +5,7 @@
  * Lookups and adds are not answered one by one. Of what a client sent in one
  * go, lookups in one archive that follow one another are a group (exists.c):
  * asked together, the memory of one is fetched while the next is hashed. So
- * are adds (write.c), which share a record of the journal and its flush.
+ * are adds (redis_write.c), which share a record of the journal and its flush.
  *
  * Threads: all belongs to the loop of its connection; what the work() of a
  * task touches belongs to the task.
@@ -13,7 +13,7 @@
 #ifndef SEEN_SERVE_REDIS_COMMAND_H
 #define SEEN_SERVE_REDIS_COMMAND_H
 
-#include "../archives/change.h"
+#include "../archives/archive_change.h"
 #include "../conn.h"
 #include "resp.h"
 
@@ -218,7 +218,7 @@ void redis_make_archive(struct redis_call *c, const struct archive_new *made);
    random one. */
 void redis_seed(const struct redis_call *c, struct archive_new *made);
 
-/* --- write.c --- */
+/* --- redis_write.c --- */
 
 enum redis_write_reply {
     REPLY_FLAG,  /* :1, #t */

@@ -8,7 +8,7 @@
  *     info.c         about the server: INFO, COMMAND, CONFIG, SAVE, SHUTDOWN
  *     bf.c cf.c sets.c    about filters
  *     exists.c       lookups, many at once
- *     write.c        adds and removals
+ *     redis_write.c  adds and removals
  *     multi.c        transactions
  *     dump.c         whole filters
  *     task.c         what else takes time

@@ -14,7 +14,7 @@
 #include "../../lib/disk/walk.h"
 #include "../../lib/text/span.h"
 #include "../../sql/sql.h"
-#include "read.h"
+#include "watch_read.h"
 
 enum {
     CACHE = 1 << 20,  /* bytes of database pages in memory */

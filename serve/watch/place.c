@@ -14,7 +14,7 @@
 #include "../../lib/text/span.h"
 #include "../../sql/sql.h"
 #include "rates.h"
-#include "read.h"
+#include "watch_read.h"
 
 #define SQLITE "sqlite:"
 

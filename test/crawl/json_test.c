@@ -14,7 +14,7 @@
 #include "harvest/record.h"
 #include "lib/text/span.h"
 #include "publish/state.h"
-#include "serve/memento/list.h"
+#include "serve/memento/memento_list.h"
 #include "test/folder.h"
 
 /* Of jansson: how many there were, and which one fails. */

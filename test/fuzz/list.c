@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "serve/http/list.h"
+#include "serve/http/http_list.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/archives/change.h"
+#include "serve/archives/archive_change.h"
 
 /* A filter with http://0.example/ and as many others as it takes. */
 static void make_full(const char *path)

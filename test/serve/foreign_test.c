@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/disk/walk.h"
-#include "serve/archives/change.h"
+#include "serve/archives/archive_change.h"
 #include "test/filter/foreign.h"
 
 static char folder[] = "/tmp/seen-foreign-XXXXXX";

@@ -8,10 +8,10 @@
 
 #include "lib/text/span.h"
 #include "serve/memento/cache.h"
-#include "serve/memento/list.h"
+#include "serve/memento/memento_list.h"
 #include "serve/memento/near.h"
-#include "serve/memento/url.h"
-#include "serve/memento/write.h"
+#include "serve/memento/memento_url.h"
+#include "serve/memento/memento_write.h"
 #include "test/wall.h"
 
 /* --- lists --- */

@@ -1,5 +1,5 @@
 /*
- * question.h - lookups that would take too long for a loop.
+ * archive_question.h - lookups that would take too long for a loop.
  *
  * A filter of another archive may be right in every checksum and cost
  * milliseconds per lookup, and a list in hundreds of archives does so, too. A
@@ -20,10 +20,10 @@
  *
  * Threads: a question belongs to one thread at a time, an asker to all.
  */
-#ifndef SEEN_SERVE_ARCHIVES_QUESTION_H
-#define SEEN_SERVE_ARCHIVES_QUESTION_H
+#ifndef SEEN_SERVE_ARCHIVES_ARCHIVE_QUESTION_H
+#define SEEN_SERVE_ARCHIVES_ARCHIVE_QUESTION_H
 
-#include "lookup.h"
+#include "archive_lookup.h"
 
 enum { ARCHIVE_SLICE = 1000000 }; /* cost: about 10 ms */
 

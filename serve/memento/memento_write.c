@@ -1,11 +1,11 @@
 /*
- * write.c - three formats, one list of captures.
+ * memento_write.c - three formats, one list of captures.
  *
  * Each capture has relations: "memento" always; "first" and "last"; and, if one
  * was chosen, "closest", "prev" and "next" (MemGator's order). A description
  * has only those with such a relation.
  */
-#include "write.h"
+#include "memento_write.h"
 
 #include <time.h>
 

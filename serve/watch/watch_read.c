@@ -1,5 +1,5 @@
-/* read.c - the frontier and the queues of workers, as rows of a look. */
-#include "read.h"
+/* watch_read.c - the frontier and the queues of workers, as rows of a look. */
+#include "watch_read.h"
 
 #include <time.h>
 

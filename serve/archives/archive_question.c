@@ -1,5 +1,5 @@
-/* question.c - slices of questions, asked with a view of their own. */
-#include "question.h"
+/* archive_question.c - slices of questions, asked with a view of their own. */
+#include "archive_question.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * list.h - archives to ask, as MemGator's list has them.
+ * memento_list.h - archives to ask, as MemGator's list has them.
  *
  *     [{"id": "ia", "name": "Internet Archive",
  *       "timemap": "https://web.archive.org/web/timemap/link/",
@@ -14,8 +14,8 @@
  *
  * Threads: a list that was read is not changed any more.
  */
-#ifndef SEEN_SERVE_MEMENTO_LIST_H
-#define SEEN_SERVE_MEMENTO_LIST_H
+#ifndef SEEN_SERVE_MEMENTO_MEMENTO_LIST_H
+#define SEEN_SERVE_MEMENTO_MEMENTO_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

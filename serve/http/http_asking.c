@@ -1,5 +1,5 @@
 /*
- * asking.c - one URL in archives that are asked off the loop.
+ * http_asking.c - one URL in archives that are asked off the loop.
  *
  * The request waits as an exchange, with a copy of its URL, until the answers
  * are there.

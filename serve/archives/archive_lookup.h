@@ -1,11 +1,11 @@
 /*
- * lookup.h - many URLs in one archive, or in all of them.
+ * archive_lookup.h - many URLs in one archive, or in all of them.
  *
  * A URL is made a key once per profile that occurs among the archives, not
  * once per archive; the keys are then looked up in batches.
  */
-#ifndef SEEN_SERVE_ARCHIVES_LOOKUP_H
-#define SEEN_SERVE_ARCHIVES_LOOKUP_H
+#ifndef SEEN_SERVE_ARCHIVES_ARCHIVE_LOOKUP_H
+#define SEEN_SERVE_ARCHIVES_ARCHIVE_LOOKUP_H
 
 #include "keys.h"
 #include "view.h"

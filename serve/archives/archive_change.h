@@ -1,5 +1,5 @@
 /*
- * change.h - items added to an archive, or removed from it.
+ * archive_change.h - items added to an archive, or removed from it.
  *
  * The one way in which archives change, for all protocols. A loop collects
  * keys, with copies of their texts; a thread that may wait for disks opens
@@ -17,8 +17,8 @@
  *
  * Threads: a change belongs to one thread at a time.
  */
-#ifndef SEEN_SERVE_ARCHIVES_CHANGE_H
-#define SEEN_SERVE_ARCHIVES_CHANGE_H
+#ifndef SEEN_SERVE_ARCHIVES_ARCHIVE_CHANGE_H
+#define SEEN_SERVE_ARCHIVES_ARCHIVE_CHANGE_H
 
 #include "keys.h"
 #include "view.h"

@@ -1,11 +1,11 @@
 /*
- * read.h - read one crawl into a look. Nothing is written anywhere.
+ * watch_read.h - read one crawl into a look. Nothing is written anywhere.
  *
  * What cannot be read becomes the `why` of the crawl. A function that returns
  * false lost its database: close and open it again.
  */
-#ifndef SEEN_SERVE_WATCH_READ_H
-#define SEEN_SERVE_WATCH_READ_H
+#ifndef SEEN_SERVE_WATCH_WATCH_READ_H
+#define SEEN_SERVE_WATCH_WATCH_READ_H
 
 #include "../../queue/queue.h"
 #include "look.h"

@@ -1,5 +1,5 @@
-/* change.c - collect keys, open the writer, add or remove. */
-#include "change.h"
+/* archive_change.c - collect keys, open the writer, add or remove. */
+#include "archive_change.h"
 
 #include <errno.h>
 #include <stdlib.h>

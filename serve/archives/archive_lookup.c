@@ -1,5 +1,5 @@
-/* lookup.c - the same URLs under each profile, for each archive. */
-#include "lookup.h"
+/* archive_lookup.c - the same URLs under each profile, for each archive. */
+#include "archive_lookup.h"
 
 static bool same(const struct seen_profile *a, const struct seen_profile *b)
 {

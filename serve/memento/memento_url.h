@@ -1,11 +1,11 @@
 /*
- * url.h - URLs of archives: where they lead, whose they are, and that of the
- * page as it was archived.
+ * memento_url.h - URLs of archives: where they lead, whose they are, and
+ * that of the page as it was archived.
  *
  * Threads: plain functions of their arguments.
  */
-#ifndef SEEN_SERVE_MEMENTO_URL_H
-#define SEEN_SERVE_MEMENTO_URL_H
+#ifndef SEEN_SERVE_MEMENTO_MEMENTO_URL_H
+#define SEEN_SERVE_MEMENTO_MEMENTO_URL_H
 
 #include <stdbool.h>
 

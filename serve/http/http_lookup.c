@@ -1,5 +1,5 @@
 /*
- * lookup.c - is a URL in an archive?
+ * http_lookup.c - is a URL in an archive?
  *
  *     GET /haw/http://haw.nsk.hr/en     200: maybe; 404: no
  *     GET /prefix/haw/http://haw.nsk.hr/    is anything below it there?

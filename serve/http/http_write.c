@@ -1,5 +1,5 @@
 /*
- * write.c - adds and removals over HTTP.
+ * http_write.c - adds and removals over HTTP.
  *
  *     PUT /NAME/<URL>       201 if it was new, 200 if not
  *     DELETE /NAME/<URL>    204; 404 if its count was 0
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 #include "../change.h"
-#include "list.h"
+#include "http_list.h"
 
 enum { BATCH = 256 }; /* URLs of a list that are worth a job */
 

@@ -1,5 +1,5 @@
 /*
- * asking.c - lookups that would take too long for the loop.
+ * redis_asking.c - lookups that would take too long for the loop.
  *
  * The items are copied, and asked off the loop (../question.h), ARCHIVE_BATCH
  * at a time. The client waits, as for an add.

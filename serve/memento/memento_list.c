@@ -1,5 +1,5 @@
-/* list.c - read MemGator's list of archives. */
-#include "list.h"
+/* memento_list.c - read MemGator's list of archives. */
+#include "memento_list.h"
 
 #include <stdint.h>
 #include <stdlib.h>

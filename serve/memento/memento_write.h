@@ -1,6 +1,6 @@
 /*
- * write.h - TimeMaps as MemGator writes them, so that its clients need not
- * change: links (RFC 7089), JSON and CDXJ.
+ * memento_write.h - TimeMaps as MemGator writes them, so that its clients
+ * need not change: links (RFC 7089), JSON and CDXJ.
  *
  *     struct memento_form form = { .as = MEMENTO_LINK, .url = url,
  *                                  .origin = "https://seen.example",
@@ -13,12 +13,12 @@
  *
  * Threads: pure functions of their arguments.
  */
-#ifndef SEEN_SERVE_MEMENTO_WRITE_H
-#define SEEN_SERVE_MEMENTO_WRITE_H
+#ifndef SEEN_SERVE_MEMENTO_MEMENTO_WRITE_H
+#define SEEN_SERVE_MEMENTO_MEMENTO_WRITE_H
 
 #include <seen/span.h>
 
-#include "timemap.h"
+#include "memento_timemap.h"
 
 enum memento_as { MEMENTO_LINK, MEMENTO_JSON, MEMENTO_CDXJ };
 #define MEMENTO_ALL SIZE_MAX

@@ -1,5 +1,5 @@
 /*
- * list.h - a list of URLs as it arrives: one per line, or JSON.
+ * http_list.h - a list of URLs as it arrives: one per line, or JSON.
  *
  *     http://a.example/          ["http://a.example/", "http://b.example/"]
  *     http://b.example/          {"urls": ["http://a.example/"]}
@@ -8,8 +8,8 @@
  * name of a member is a URL. Pieces may end anywhere; an incomplete line or
  * string is kept until the next piece.
  */
-#ifndef SEEN_SERVE_HTTP_LIST_H
-#define SEEN_SERVE_HTTP_LIST_H
+#ifndef SEEN_SERVE_HTTP_HTTP_LIST_H
+#define SEEN_SERVE_HTTP_HTTP_LIST_H
 
 #include "../../lib/text/buffer.h"
 #include "../../lib/text/span.h"

@@ -1,5 +1,5 @@
 /*
- * write.c - adds and removals over the Redis protocol.
+ * redis_write.c - adds and removals over the Redis protocol.
  *
  * The loop makes keys of the items, with copies of their texts, since the
  * bytes that were read do not outlive the read. The change is made elsewhere

@@ -1,5 +1,5 @@
 /*
- * watch.c - which files of archives changed.
+ * archive_watch.c - which files of archives changed.
  *
  * inotify watches folders, not files: files are replaced by rename, and their
  * journals come and go. The name in an event says which archive it is about.

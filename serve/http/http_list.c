@@ -1,5 +1,5 @@
-/* list.c - lines, or strings of JSON, from pieces of any size. */
-#include "list.h"
+/* http_list.c - lines, or strings of JSON, from pieces of any size. */
+#include "http_list.h"
 
 #include "../../lib/text/json.h"
 

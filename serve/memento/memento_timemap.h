@@ -1,15 +1,15 @@
 /*
- * timemap.h - the mementos of one URL, from all archives that were asked.
+ * memento_timemap.h - the mementos of one URL, from all archives that were asked.
  *
  * It is made once, by the aggregator's thread, and read by any number of
  * threads then. The last one frees it.
  *
  *     t = q->timemap;                          one reference is ours
- *     memento_write(&body, &form, t);          write.h
+ *     memento_write(&body, &form, t);          memento_write.h
  *     memento_timemap_release(t);
  */
-#ifndef SEEN_SERVE_MEMENTO_TIMEMAP_H
-#define SEEN_SERVE_MEMENTO_TIMEMAP_H
+#ifndef SEEN_SERVE_MEMENTO_MEMENTO_TIMEMAP_H
+#define SEEN_SERVE_MEMENTO_MEMENTO_TIMEMAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

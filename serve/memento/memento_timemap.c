@@ -1,5 +1,5 @@
-/* timemap.c - merge captures in order of time. */
-#include "timemap.h"
+/* memento_timemap.c - merge captures in order of time. */
+#include "memento_timemap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* url.c - compare and change URLs of archives. */
-#include "url.h"
+/* memento_url.c - compare and change URLs of archives. */
+#include "memento_url.h"
 
 #include <string.h>
 #include <strings.h>
