@@ -116,17 +116,6 @@ static bool read_address(struct seen_span text, struct sockaddr_storage *to)
     return to->ss_family != AF_UNSPEC;
 }
 
-static struct seen_span trim(struct seen_span s)
-{
-    while (s.len && (s.text[0] == ' ' || s.text[0] == '\t')) {
-        s.text++;
-        s.len--;
-    }
-    while (s.len && (s.text[s.len - 1] == ' ' || s.text[s.len - 1] == '\t'))
-        s.len--;
-    return s;
-}
-
 bool proxies_forwarded(const struct proxies *p, struct seen_span value,
                        struct sockaddr_storage *client)
 {
@@ -136,7 +125,7 @@ bool proxies_forwarded(const struct proxies *p, struct seen_span value,
         const struct seen_span last = { value.text + from, value.len - from };
         struct sockaddr_storage found;
 
-        if (!read_address(trim(last), &found))
+        if (!read_address(span_trim(last), &found))
             return false; /* "unknown", or forged: we know no more */
         *client = found;
         if (!proxies_trust(p, &found))

@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "../../lib/disk/clock.h"
 
 struct archive_asker {
     struct archive_set *set;
@@ -31,14 +32,6 @@ void archive_asker_free(struct archive_asker *asker)
     archive_view_free(asker->view);
     pthread_mutex_destroy(&asker->lock);
     free(asker);
-}
-
-static uint64_t clock_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* Names of the archives to ask; later slices find them by their names, since

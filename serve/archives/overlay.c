@@ -15,6 +15,7 @@
 #include "../../lib/disk/disk.h"
 #include "../../lib/disk/walk.h"
 #include "../../lib/text/array.h"
+#include "../../lib/text/hex.h"
 #include "../../lib/text/json.h"
 #include "../../lib/text/nearest.h"
 #include "../../lib/text/span.h"
@@ -73,7 +74,7 @@ static bool escape_good(const char *at, const char *end)
     if (end - at < 6)
         return false;
     for (int i = 2; i < 6; i++)
-        if (!at[i] || !strchr("0123456789abcdefABCDEF", at[i]))
+        if (hex_digit(at[i]) < 0)
             return false;
     return true;
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "../../lib/disk/clock.h"
-#include "../../lib/text/json.h"
 #include "../../lib/text/percent.h"
 
 enum {
@@ -93,25 +92,6 @@ static void reply_facts_body(struct conn *c, const struct http_aggregation *a,
     free(text);
 }
 
-/* Archives that have failed, and why: {"name": "reason"}. */
-static void put_failed(struct buffer *o, const struct memento_timemap *t)
-{
-    const char *before = "{";
-
-    for (size_t i = 0; i < t->reports; i++) {
-        const struct memento_report *r = &t->report[i];
-
-        if (!r->failed || !r->name)
-            continue;
-        buffer_text(o, before);
-        buffer_json(o, r->name, strlen(r->name));
-        buffer_text(o, ": ");
-        buffer_json(o, r->why, strlen(r->why));
-        before = ", ";
-    }
-    buffer_text(o, *before == '{' ? "{}" : "}");
-}
-
 /* No memento was found: 404 only if all archives have said so. */
 static void reply_nothing(struct conn *c, const struct http_aggregation *a,
                           const struct memento_timemap *t, size_t spared,
@@ -128,7 +108,7 @@ static void reply_nothing(struct conn *c, const struct http_aggregation *a,
     buffer_text(&body, "{\"error\": \"no memento was found, but not all "
                        "archives that may have one have answered\", "
                        "\"failed\": ");
-    put_failed(&body, t);
+    memento_write_failed(&body, t);
     buffer_text(&body, "}\n");
     reply_facts_body(c, a, 503, t, spared, cached, "application/json", &body);
 }
@@ -139,7 +119,7 @@ static void put_warning(struct buffer *o, const struct memento_timemap *t)
     buffer_text(o, "{\"warning\": \"there may be a closer memento: not all "
                    "archives that may have one have answered in full\", "
                    "\"failed\": ");
-    put_failed(o, t);
+    memento_write_failed(o, t);
     buffer_text(o, "}\n");
 }
 

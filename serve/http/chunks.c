@@ -16,6 +16,7 @@
  */
 #include "parse.h"
 
+#include "../../lib/text/hex.h"
 #include "scan.h"
 
 enum http_chunk_state {
@@ -47,20 +48,6 @@ enum {
     OVERHEAD = 4096, /* bytes around the body beyond the credit */
     CREDIT = 16      /* of each chunk, besides its bytes */
 };
-
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if ((c | 32) >= 'a' && (c | 32) <= 'f')
-        return (c | 32) - 'a' + 10;
-    return -1;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 /* Behind a size, or an extension that is whole. */
 static enum http_chunk_state after_size(char c)
@@ -108,7 +95,7 @@ static enum http_chunk_state read_extension(enum http_chunk_state state,
 
 static enum http_chunk_state read_size(struct http_chunks *c, char byte)
 {
-    int d = digit(byte);
+    int d = hex_digit(byte);
 
     if (d < 0)
         return c->state == SIZE ? BROKEN : after_size(byte);

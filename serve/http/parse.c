@@ -63,16 +63,6 @@ static inline __attribute__((always_inline)) bool same(const char *p,
     ((span).len == sizeof(small) - 1 && \
      same((span).text, small, sizeof(small) - 1))
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 static struct seen_span between(const char *p, const char *end)
 {
     return (struct seen_span){ p, (size_t)(end - p) };

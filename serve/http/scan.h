@@ -1,7 +1,8 @@
 /*
- * scan.h - find the end of a name, a target or a value.
+ * scan.h - which bytes may stand where in a head, and where a name, a target or
+ * a value ends.
  *
- * Each function returns the first byte from p on that cannot be part of it,
+ * Each function whose name begins with scan_ returns the first byte from p on that cannot be part of it,
  * or `end`. The portable ones are the reference. The others compare 16 bytes
  * at once with SSE2, which every x86-64 has, so nothing is chosen at run
  * time. They need the beginning of the text too: at the end they look at the
@@ -21,6 +22,17 @@
 #else
 #define HTTP_SSE2 0
 #endif
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Optional white space: RFC 9110 5.6.3. */
+static inline bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
 
 static inline bool is_alnum(char c)
 {

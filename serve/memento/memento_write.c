@@ -350,6 +350,25 @@ static void write_json(struct buffer *o, const struct memento_form *form,
     buffer_text(o, "\n}\n");
 }
 
+bool memento_write_failed(struct buffer *o, const struct memento_timemap *t)
+{
+    const char *before = "{";
+
+    for (size_t i = 0; i < t->reports; i++) {
+        const struct memento_report *r = &t->report[i];
+
+        if (!r->failed || !r->name)
+            continue;
+        buffer_text(o, before);
+        buffer_json(o, r->name, strlen(r->name));
+        buffer_text(o, ": ");
+        buffer_json(o, r->why, strlen(r->why));
+        before = ", ";
+    }
+    buffer_text(o, *before == '{' ? "{}" : "}");
+    return *before == ',';
+}
+
 /* --- CDXJ --- */
 
 static void cdxj_capture(struct buffer *o, const struct memento_capture *c,
@@ -367,21 +386,13 @@ static void cdxj_capture(struct buffer *o, const struct memento_capture *c,
 
 static void cdxj_failed(struct buffer *o, const struct memento_timemap *t)
 {
-    const char *before = "!meta {\"failed\": {";
+    const size_t before = o->len;
 
-    for (size_t i = 0; i < t->reports; i++) {
-        const struct memento_report *r = &t->report[i];
-
-        if (!r->failed || !r->name)
-            continue;
-        buffer_text(o, before);
-        buffer_json(o, r->name, strlen(r->name));
-        buffer_text(o, ": ");
-        buffer_json(o, r->why, strlen(r->why));
-        before = ", ";
-    }
-    if (*before == ',')
-        buffer_text(o, "}}\n");
+    buffer_text(o, "!meta {\"failed\": ");
+    if (memento_write_failed(o, t))
+        buffer_text(o, "}\n");
+    else
+        o->len = before;
 }
 
 static void write_cdxj(struct buffer *o, const struct memento_form *form,

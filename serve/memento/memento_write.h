@@ -46,6 +46,10 @@ void memento_write(struct buffer *o, const struct memento_form *form,
 void memento_write_links(struct buffer *o, const struct memento_form *form,
                          const struct memento_timemap *t, size_t most);
 
+/* Archives that have failed, and why, as JSON: {"name": "reason"}. False if
+   there are none: {}. */
+bool memento_write_failed(struct buffer *o, const struct memento_timemap *t);
+
 /* A time as HTTP writes it: "Tue, 20 Jun 2000 18:02:59 GMT". */
 void memento_write_date(struct buffer *o, int64_t when);
 

@@ -71,6 +71,20 @@ struct redis_call {
     bool three;
 };
 
+/* A call without a command yet, from a client that is known. */
+static inline struct redis_call redis_call_of(struct conn *conn,
+                                              struct buffer *out,
+                                              struct redis_group *group)
+{
+    return (struct redis_call){ .conn = conn,
+                                .client = conn->redis,
+                                .loop = conn->loop,
+                                .server = conn->loop->server,
+                                .out = out,
+                                .group = group,
+                                .three = conn->redis->three };
+}
+
 enum redis_flags {
     FOR_READERS = 0,
     FOR_WRITERS = 1, /* changes archives: token, and a server that writes */

@@ -191,13 +191,7 @@ static bool run_queue(struct conn *conn)
     struct redis_multi *m = r->multi;
     struct seen_span few[REDIS_WORDS];
     struct redis_group group = { .command = NULL };
-    struct redis_call c = { .conn = conn,
-                            .client = r,
-                            .loop = conn->loop,
-                            .server = conn->loop->server,
-                            .out = &m->replies,
-                            .group = &group,
-                            .three = r->three };
+    struct redis_call c = redis_call_of(conn, &m->replies, &group);
 
     while (m->at < m->queue.len || group.command) {
         size_t next = m->at;

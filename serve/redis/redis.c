@@ -177,21 +177,16 @@ static void answer(struct redis_call *c)
 
 /*
  * A command either joins the group, or the group is settled before anything
- * else is done. If it is a change, the command is not taken
- * then, and read again afterwards; words on a line, which are unquoted in
- * place, are not even read while there is a group.
+ * else is done. If it is a change, the command is not taken then, and read
+ * again afterwards; words on a line, which are unquoted in place, are not even
+ * read while there is a group.
  */
 static size_t read_commands(struct conn *conn, char *text, size_t len)
 {
     struct redis_client *r = client_of(conn);
     struct seen_span few[REDIS_WORDS];
     struct redis_group group = { .command = NULL };
-    struct redis_call c = { .conn = conn,
-                            .client = r,
-                            .loop = conn->loop,
-                            .server = conn->loop->server,
-                            .out = conn_out(conn),
-                            .group = &group };
+    struct redis_call c;
     enum resp_state state = RESP_EMPTY;
     size_t done = 0, used = 0;
     const char *fault = NULL;
@@ -200,6 +195,7 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
         conn_finish(conn);
         return 0;
     }
+    c = redis_call_of(conn, conn_out(conn), &group);
     for (; state != RESP_PARTIAL; done += used) {
         const bool on_line = done < len && text[done] != '*';
 

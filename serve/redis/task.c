@@ -7,12 +7,7 @@ void redis_answer_later(struct conn *conn, bool there,
                         void (*answer)(void *from, struct redis_call *c),
                         void *from)
 {
-    struct redis_call c = { .conn = conn,
-                            .client = conn->redis,
-                            .loop = conn->loop,
-                            .server = conn->loop->server,
-                            .out = redis_out(conn),
-                            .three = conn->redis->three };
+    struct redis_call c = redis_call_of(conn, redis_out(conn), NULL);
     const bool queued = redis_multi_running(conn->redis);
     size_t before = c.out->len;
 
