@@ -22,6 +22,7 @@
 #include "../../lib/text/percent.h"
 #include "../../lib/text/xml.h"
 #include "../memento/memento_list.h"
+#include "members.h"
 #include "webpage.h"
 
 struct http_answers {
@@ -146,21 +147,12 @@ static void reply_as(struct conn *c, const struct http_request *r,
 
 /* --- as JSON --- */
 
-static void json_or_null(struct buffer *o, const char *name, const char *value)
-{
-    buffer_format(o, ", \"%s\": ", name);
-    if (value)
-        buffer_json(o, value, strlen(value));
-    else
-        buffer_text(o, "null");
-}
-
 static void json_link(struct buffer *o, const char *name,
                       const struct archive *a, struct seen_span url)
 {
     struct buffer link = { .bytes = NULL };
 
-    buffer_format(o, ", \"%s\": ", name);
+    http_member(o, name);
     if (put_link(&link, a, name, url))
         buffer_json(o, link.bytes, link.len);
     else
@@ -174,17 +166,17 @@ static void json_archive(struct buffer *o, const struct archive *a,
 {
     buffer_text(o, "{\"name\": ");
     buffer_json(o, a->name, strlen(a->name));
-    json_or_null(o, "title", archive_meta(a, "title"));
-    json_or_null(o, "state", archive_state_names[a->state]);
+    http_member_text(o, "title", archive_meta(a, "title"));
+    http_member_text(o, "state", archive_state_names[a->state]);
     buffer_format(o, ", \"seen\": %s",
                   archive_unknown(answer) ? "null"
                   : answer == ARCHIVE_YES ? "true"
                                           : "false");
     if (archive_unknown(answer))
-        json_or_null(o, "why", why_unknown(a, answer));
+        http_member_text(o, "why", why_unknown(a, answer));
     if (a->filter) {
         buffer_format(o, ", \"rate\": %.3g", a->rate);
-        json_or_null(o, "as_of", a->as_of);
+        http_member_text(o, "as_of", a->as_of);
         json_link(o, "timemap", a, url);
         json_link(o, "timegate", a, url);
     }

@@ -7,6 +7,7 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/xml.h"
+#include "members.h"
 
 static const char *const visit_states[] = { "running", "stopped", "ending",
                                             "ended", "coalesced" };
@@ -14,23 +15,9 @@ static const char *const kinds[] = { "folder", "workers", "queues" };
 
 /* --- JSON --- */
 
-static void put_name(struct buffer *o, const char *name)
-{
-    buffer_format(o, ", \"%s\": ", name);
-}
-
-static void put_text(struct buffer *o, const char *name, const char *value)
-{
-    put_name(o, name);
-    if (value)
-        buffer_json(o, value, strlen(value));
-    else
-        buffer_text(o, "null");
-}
-
 static void put_count(struct buffer *o, const char *name, int64_t n)
 {
-    put_name(o, name);
+    http_member(o, name);
     if (n >= 0)
         buffer_format(o, "%" PRId64, n);
     else
@@ -39,7 +26,7 @@ static void put_count(struct buffer *o, const char *name, int64_t n)
 
 static void put_number(struct buffer *o, const char *name, double x)
 {
-    put_name(o, name);
+    http_member(o, name);
     if (x >= 0)
         buffer_format(o, "%.6g", x);
     else
@@ -49,7 +36,7 @@ static void put_number(struct buffer *o, const char *name, double x)
 /* Unix time with its thousandths; null for none. */
 static void put_time(struct buffer *o, const char *name, int64_t ms)
 {
-    put_name(o, name);
+    http_member(o, name);
     if (ms > 0)
         buffer_format(o, "%" PRId64 ".%03d", ms / 1000, (int)(ms % 1000));
     else
@@ -58,7 +45,7 @@ static void put_time(struct buffer *o, const char *name, int64_t ms)
 
 static void put_seconds(struct buffer *o, const char *name, int64_t ms)
 {
-    put_name(o, name);
+    http_member(o, name);
     buffer_format(o, "%.3f", (double)ms / 1000);
 }
 
@@ -66,7 +53,7 @@ static void put_visit(struct buffer *o, const struct watch_visit *v)
 {
     buffer_text(o, "{\"visit\": ");
     buffer_json(o, v->name, strlen(v->name));
-    put_text(o, "state", visit_states[v->state]);
+    http_member_text(o, "state", visit_states[v->state]);
     put_time(o, "began", v->began);
     put_time(o, "ended", v->ended);
     put_count(o, "pages", v->pages);
@@ -85,7 +72,7 @@ static void put_visit(struct buffer *o, const struct watch_visit *v)
 
 static void put_queues(struct buffer *o, const struct watch_crawl *c)
 {
-    put_name(o, "queues");
+    http_member(o, "queues");
     buffer_byte(o, '[');
     for (size_t i = 0; i < c->queues; i++) {
         const struct watch_queue *q = &c->queue[i];
@@ -99,7 +86,7 @@ static void put_queues(struct buffer *o, const struct watch_crawl *c)
         if (q->oldest >= 0)
             put_seconds(o, "oldest", q->oldest);
         else
-            put_text(o, "oldest", NULL);
+            http_member_text(o, "oldest", NULL);
         put_number(o, "rate", q->rate);
         buffer_byte(o, '}');
     }
@@ -108,7 +95,7 @@ static void put_queues(struct buffer *o, const struct watch_crawl *c)
 
 static void put_workers(struct buffer *o, const struct watch_crawl *c)
 {
-    put_name(o, "workers");
+    http_member(o, "workers");
     buffer_byte(o, '[');
     for (size_t i = 0; i < c->workers; i++) {
         const struct watch_worker *w = &c->worker[i];
@@ -133,10 +120,10 @@ static void put_crawl(struct buffer *o, const struct watch_seen *seen)
 
     buffer_text(o, "{\"crawl\": ");
     buffer_json(o, seen->name, strlen(seen->name));
-    put_text(o, "kind", kinds[c->kind]);
-    put_text(o, "where", c->where);
-    put_text(o, "error", c->why);
-    put_name(o, "running");
+    http_member_text(o, "kind", kinds[c->kind]);
+    http_member_text(o, "where", c->where);
+    http_member_text(o, "error", c->why);
+    http_member(o, "running");
     buffer_text(o, c->runs ? "true" : "false");
     put_time(o, "as_of", seen->unix_ms);
     put_seconds(o, "late", (int64_t)seen->late);
@@ -146,7 +133,7 @@ static void put_crawl(struct buffer *o, const struct watch_seen *seen)
     put_count(o, "left", c->left);
     put_number(o, "rate", c->rate);
     put_number(o, "mean_rate", c->mean);
-    put_name(o, "hosts");
+    http_member(o, "hosts");
     for (int i = 0; i < FRONTIER_WAITS; i++)
         buffer_format(o, "%s\"%s\": %" PRId64, i ? ", " : "{",
                       frontier_wait_names[i], c->hosts[i]);
@@ -167,7 +154,7 @@ static void put_visits(struct buffer *o, const struct watch_crawl *c, bool all)
 {
     const char *between = "\n   ";
 
-    put_name(o, "visits");
+    http_member(o, "visits");
     buffer_byte(o, '[');
     for (size_t i = 0; i < c->visits; i++) {
         if (!all && !is_current(c, i))
@@ -198,12 +185,12 @@ static void put_host(struct buffer *o, const struct watch_host *h)
 {
     buffer_text(o, "{\"host\": ");
     buffer_json(o, h->name, strlen(h->name));
-    put_text(o, "waits_for", frontier_wait_names[h->wait]);
+    http_member_text(o, "waits_for", frontier_wait_names[h->wait]);
     put_seconds(o, "wait_in", h->wait_in);
     put_seconds(o, "due_in", h->due_in);
-    put_text(o, "note", *h->note ? h->note : NULL);
-    put_text(o, "worker", *h->by ? h->by : NULL);
-    put_text(o, "address", *h->address ? h->address : NULL);
+    http_member_text(o, "note", *h->note ? h->note : NULL);
+    http_member_text(o, "worker", *h->by ? h->by : NULL);
+    http_member_text(o, "address", *h->address ? h->address : NULL);
     put_count(o, "waiting", h->waiting);
     put_count(o, "pages", h->pages);
     put_count(o, "requests", h->requests);
@@ -222,12 +209,12 @@ void crawls_json_one(struct buffer *o, const struct watch_seen *seen,
     put_visits(o, c, true);
     put_workers(o, c);
     put_queues(o, c);
-    put_name(o, "errors");
+    http_member(o, "errors");
     buffer_byte(o, '[');
     for (size_t i = 0; i < c->errors; i++) {
         buffer_text(o, i ? ",\n   {\"url\": " : "\n   {\"url\": ");
         buffer_json(o, c->error[i].url, strlen(c->error[i].url));
-        put_text(o, "error", c->error[i].text);
+        http_member_text(o, "error", c->error[i].text);
         put_time(o, "at", c->error[i].at);
         buffer_byte(o, '}');
     }
@@ -263,13 +250,6 @@ static void label(struct buffer *o, const char *text)
     }
 }
 
-static void metric(struct buffer *o, const char *name, const char *type,
-                   const char *help)
-{
-    buffer_format(o, "# HELP seen_%s %s\n# TYPE seen_%s %s\n", name, help,
-                  name, type);
-}
-
 /* seen_NAME{crawl="site",KEY="value"} x */
 static void series(struct buffer *o, const char *name,
                    const struct watch_seen *seen, const char *key,
@@ -290,7 +270,7 @@ static void crawl_metric(struct buffer *o, const struct watch_view *view,
                          const char *name, const char *help,
                          double (*of)(const struct watch_seen *seen))
 {
-    metric(o, name, "gauge", help);
+    http_metric(o, name, "gauge", help);
     for (size_t i = 0; i < view->crawls; i++)
         series(o, name, &view->crawl[i], NULL, NULL, NULL,
                of(&view->crawl[i]));
@@ -346,7 +326,7 @@ static void visit_metric(struct buffer *o, const struct watch_view *view,
                          const char *name, const char *type, const char *help,
                          double (*of)(const struct watch_visit *v))
 {
-    metric(o, name, type, help);
+    http_metric(o, name, type, help);
     for (size_t i = 0; i < view->crawls; i++) {
         const struct watch_crawl *c = view->crawl[i].crawl;
         unsigned n = 0;
@@ -363,7 +343,7 @@ static void visit_metric(struct buffer *o, const struct watch_view *view,
 
 static void host_metric(struct buffer *o, const struct watch_view *view)
 {
-    metric(o, "crawl_hosts", "gauge", "Hosts by what they wait for.");
+    http_metric(o, "crawl_hosts", "gauge", "Hosts by what they wait for.");
     for (size_t i = 0; i < view->crawls; i++)
         for (int k = 0; k < FRONTIER_WAITS; k++)
             series(o, "crawl_hosts", &view->crawl[i], NULL, NULL,
@@ -375,7 +355,7 @@ static void queue_metric(struct buffer *o, const struct watch_view *view)
 {
     static const char *const states[] = { "ready", "taken", "later", "dead" };
 
-    metric(o, "queue_messages", "gauge", "Messages of a queue by state.");
+    http_metric(o, "queue_messages", "gauge", "Messages of a queue by state.");
     for (size_t i = 0; i < view->crawls; i++) {
         const struct watch_crawl *c = view->crawl[i].crawl;
 

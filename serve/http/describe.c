@@ -15,22 +15,15 @@
 #include "../../lib/text/percent.h"
 #include "../memento/gather.h"
 #include "crawls.h"
-
-static void put_text(struct buffer *o, const char *name, const char *value)
-{
-    buffer_format(o, ", \"%s\": ", name);
-    if (value)
-        buffer_json(o, value, strlen(value));
-    else
-        buffer_text(o, "null");
-}
+#include "members.h"
 
 static void put_number(struct buffer *o, const char *name, double x)
 {
+    http_member(o, name);
     if (isfinite(x))
-        buffer_format(o, ", \"%s\": %.10g", name, x);
+        buffer_format(o, "%.10g", x);
     else
-        buffer_format(o, ", \"%s\": null", name);
+        buffer_text(o, "null");
 }
 
 static void put_file(struct buffer *o, const struct archive *a)
@@ -71,18 +64,18 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
 
     buffer_text(o, "{\"name\": ");
     buffer_json(o, a->name, strlen(a->name));
-    put_text(o, "title", archive_meta(a, "title"));
-    put_text(o, "holder", archive_meta(a, "holder"));
-    put_text(o, "state", archive_state_names[a->state]);
+    http_member_text(o, "title", archive_meta(a, "title"));
+    http_member_text(o, "holder", archive_meta(a, "holder"));
+    http_member_text(o, "state", archive_state_names[a->state]);
     if (!f) {
-        put_text(o, "why", a->why.text);
+        http_member_text(o, "why", a->why.text);
     } else {
         const struct seen_plan *p = seen_filter_plan(f);
         double entries = seen_filter_entries(f);
 
-        put_text(o, "profile", p->profile);
-        put_text(o, "kind", p->kind);
-        put_text(o, "as_of", a->as_of);
+        http_member_text(o, "profile", p->profile);
+        http_member_text(o, "kind", p->kind);
+        http_member_text(o, "as_of", a->as_of);
         put_number(o, "entries", round(entries));
         buffer_format(o, ", \"offered\": %" PRIu64, seen_filter_offered(f));
         buffer_format(o, ", \"capacity\": %" PRIu64, p->capacity);
@@ -98,13 +91,13 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
         if (a->remote)
             buffer_format(o, ", \"losses\": %" PRIu64,
                           archive_remote_losses(a->remote));
-        put_text(o, "timemap", archive_meta(a, "timemap"));
-        put_text(o, "timegate", archive_meta(a, "timegate"));
+        http_member_text(o, "timemap", archive_meta(a, "timemap"));
+        http_member_text(o, "timegate", archive_meta(a, "timegate"));
     }
     if (f && files && !a->remote)
         put_file(o, a);
     else
-        put_text(o, "file", NULL);
+        http_member_text(o, "file", NULL);
     buffer_text(o, "}");
 }
 
@@ -186,8 +179,8 @@ static void put_trouble(struct buffer *o, bool text, bool first,
     }
     buffer_text(o, first ? "\n {\"name\": " : ",\n {\"name\": ");
     buffer_json(o, what, strlen(what));
-    put_text(o, "state", state);
-    put_text(o, "why", why);
+    http_member_text(o, "state", state);
+    http_member_text(o, "why", why);
     buffer_byte(o, '}');
 }
 
@@ -239,23 +232,19 @@ void http_health(struct conn *c, const struct http_request *r,
 
 /* --- for Prometheus --- */
 
-static void put_metric(struct buffer *o, const char *of, const char *name,
-                       const char *type, const char *help, double x)
-{
-    buffer_format(o, "# HELP %s_%s %s\n# TYPE %s_%s %s\n%s_%s %.17g\n", of,
-                  name, help, of, name, type, of, name, x);
-}
-
 static void metric(struct buffer *o, const char *name, const char *type,
                    const char *help, double x)
 {
-    put_metric(o, "seen", name, type, help, x);
+    http_metric(o, name, type, help);
+    buffer_format(o, "seen_%s %.17g\n", name, x);
 }
 
 static void process_metric(struct buffer *o, const char *name,
                            const char *type, const char *help, double x)
 {
-    put_metric(o, "process", name, type, help, x);
+    buffer_format(o, "# HELP process_%s %s\n# TYPE process_%s %s\n", name,
+                  help, name, type);
+    buffer_format(o, "process_%s %.17g\n", name, x);
 }
 
 /* Names may be any bytes; labels are UTF-8. */
@@ -285,11 +274,9 @@ static void archive_metric(struct buffer *o, struct archive_view *v,
 {
     struct archive *a;
 
-    buffer_format(o,
-                  "# HELP seen_archive_%s %s\n# TYPE seen_archive_%s gauge\n",
-                  name, help, name);
+    http_metric(o, name, "gauge", help);
     for (size_t i = 0; (a = archive_view_at(v, i)); i++) {
-        buffer_format(o, "seen_archive_%s{archive=\"", name);
+        buffer_format(o, "seen_%s{archive=\"", name);
         label(o, a->name);
         buffer_text(o, "\"} ");
         put_value(o, of(a));
@@ -338,8 +325,7 @@ static void state_metrics(struct buffer *o, struct archive_view *v)
 
     for (size_t i = 0; (a = archive_view_at(v, i)); i++)
         count[a->state]++;
-    buffer_text(o, "# HELP seen_archives Archives by state.\n"
-                   "# TYPE seen_archives gauge\n");
+    http_metric(o, "archives", "gauge", "Archives by state.");
     for (size_t i = 0; i < ARCHIVE_STATES; i++)
         buffer_format(o, "seen_archives{state=\"%s\"} %zu\n",
                       archive_state_names[i], count[i]);
@@ -400,8 +386,7 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
     struct rusage used;
 
     getrusage(RUSAGE_SELF, &used);
-    buffer_text(o, "# HELP seen_requests_total HTTP requests by status.\n"
-                   "# TYPE seen_requests_total counter\n");
+    http_metric(o, "requests_total", "counter", "HTTP requests by status.");
     for (int i = 2; i < 6; i++)
         buffer_format(o, "seen_requests_total{status=\"%dxx\"} %" PRIu64 "\n",
                       i, sum.requests[i]);
@@ -443,22 +428,23 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
            (double)__atomic_load_n(&s->log.lost, __ATOMIC_RELAXED));
     metric(o, "connections_max", "gauge", "Connections that may be open.",
            (double)s->most);
-    buffer_text(o, "# HELP seen_build_info The version, as a label.\n"
-                   "# TYPE seen_build_info gauge\n"
-                   "seen_build_info{version=\"" SEEN_VERSION "\"} 1\n");
+    http_metric(o, "build_info", "gauge", "The version, as a label.");
+    buffer_text(o, "seen_build_info{version=\"" SEEN_VERSION "\"} 1\n");
     process_metrics(o, s);
     state_metrics(o, c->loop->view);
-    archive_metric(o, c->loop->view, "up", "Whether the archive answers.", up);
-    archive_metric(o, c->loop->view, "entries", "Estimated number of URLs.",
-                   entries);
-    archive_metric(o, c->loop->view, "capacity",
+    archive_metric(o, c->loop->view, "archive_up",
+                   "Whether the archive answers.", up);
+    archive_metric(o, c->loop->view, "archive_entries",
+                   "Estimated number of URLs.", entries);
+    archive_metric(o, c->loop->view, "archive_capacity",
                    "URLs that the archive is planned for.", capacity);
-    archive_metric(o, c->loop->view, "room",
+    archive_metric(o, c->loop->view, "archive_room",
                    "URLs that fit until it is full; +Inf if it grows.", room);
-    archive_metric(o, c->loop->view, "rate", "Current false-positive rate.",
-                   rate);
-    archive_metric(o, c->loop->view, "bytes", "Size of the cells.", bytes);
-    archive_metric(o, c->loop->view, "losses",
+    archive_metric(o, c->loop->view, "archive_rate",
+                   "Current false-positive rate.", rate);
+    archive_metric(o, c->loop->view, "archive_bytes", "Size of the cells.",
+                   bytes);
+    archive_metric(o, c->loop->view, "archive_losses",
                    "Times that another server may have lost acknowledged "
                    "adds.",
                    losses);

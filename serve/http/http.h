@@ -11,6 +11,7 @@
  *     describe.c files.c webpage.c   archives, files, the page
  *     crawls*.c      the page for operators
  *     reply.c        heads of answers
+ *     members.c      members of JSON objects, heads of metrics
  */
 #ifndef SEEN_SERVE_HTTP_HTTP_H
 #define SEEN_SERVE_HTTP_HTTP_H
