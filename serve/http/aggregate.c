@@ -148,10 +148,7 @@ static void reply_to(struct conn *c, struct http_inquiry *i)
     else
         http_aggregate_answer(c, i->question.timemap, i->them.spared,
                               i->question.cached, &i->copy);
-    if (!c->pending) { /* no job writes the answer */
-        http_exchange_done(c);
-        conn_go_on(c);
-    }
+    http_go_on(c);
 }
 
 static void inquiry_done(struct pending *p, bool there)
@@ -210,12 +207,6 @@ static void aggregation_free(struct http_exchange *x)
     free(x);
 }
 
-static void aggregation_body(struct http_exchange *x, const char *bytes,
-                             size_t n)
-{
-    (void)x, (void)bytes, (void)n;
-}
-
 static size_t aggregation_memory(const struct http_exchange *x)
 {
     const struct http_aggregation *a = (const struct http_aggregation *)x;
@@ -242,10 +233,7 @@ static void filters_asked(struct pending *p, bool there)
         else
             reply_error(c, &c->http->request, 503, NULL, "no memory");
         free(answer);
-        if (!c->pending) {
-            http_exchange_done(c);
-            conn_go_on(c);
-        }
+        http_go_on(c);
     }
     serve_question_free(q);
 }
@@ -324,7 +312,6 @@ static void start(struct conn *c, const struct http_request *r,
                   const struct aggregate_request *asks)
 {
     static const struct http_exchange_kind kind = {
-        .body = aggregation_body,
         .end = aggregation_end,
         .free = aggregation_free,
         .memory = aggregation_memory
@@ -332,7 +319,6 @@ static void start(struct conn *c, const struct http_request *r,
     static const char scheme[] = "http://";
     char room[HTTP_TARGET + 8], text[SEEN_KEY_TEXT];
     struct seen_error why = { .text = "the URL is badly encoded" };
-    struct http_request bare = *r; /* a body, if it has one, is not read */
     struct http_aggregation *a;
     struct seen_span url, whole;
     struct seen_key key;
@@ -372,9 +358,7 @@ static void start(struct conn *c, const struct http_request *r,
     a->as = asks->as;
     a->when = asks->when < (int64_t)time(NULL) ? asks->when : MEMENTO_LATEST;
     a->lookup.url = whole;
-    bare.length = 0;
-    bare.chunked = bare.waits = false;
-    http_exchange_start(c, &bare, &a->exchange);
+    http_exchange_bare(c, r, &a->exchange);
 }
 
 /* --- the paths --- */

@@ -248,8 +248,7 @@ static void reply_written(struct pending *p, bool there)
 
         reply_facts_body(c, a, 200, w->timemap, w->form.spared, w->cached,
                          memento_type(w->form.as), &w->body);
-        http_exchange_done(c);
-        conn_go_on(c);
+        http_go_on(c);
     }
     free_writing(w);
 }

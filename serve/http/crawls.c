@@ -72,8 +72,7 @@ static void watched(struct pending *p, bool there)
     if (!there)
         return;
     answer(c);
-    http_exchange_done(c);
-    conn_go_on(c);
+    http_go_on(c);
 }
 
 static void done(struct job *j)
@@ -102,11 +101,6 @@ static bool start_job(struct loop *l)
         return true;
     free(j);
     return false;
-}
-
-static void watching_body(struct http_exchange *x, const char *bytes, size_t n)
-{
-    (void)x, (void)bytes, (void)n;
 }
 
 /* If it cannot wait, what was seen last has to do. */
@@ -142,13 +136,9 @@ static void show(struct conn *c, const struct http_request *r,
                  struct seen_span rest, crawls_form *form)
 {
     static const struct http_exchange_kind kind = {
-        .body = watching_body,
-        .end = watching_end,
-        .free = watching_free,
-        .memory = watching_memory
+        .end = watching_end, .free = watching_free, .memory = watching_memory
     };
     struct watch *watch = c->loop->server->watch;
-    struct http_request bare = *r; /* a body, if it has one, is not read */
     struct http_watching *w;
 
     if (watch_is_fresh(watch)) {
@@ -164,9 +154,7 @@ static void show(struct conn *c, const struct http_request *r,
     w->form = form;
     w->len = rest.len;
     memcpy(w->rest, rest.text, rest.len);
-    bare.length = 0;
-    bare.chunked = bare.waits = false;
-    http_exchange_start(c, &bare, &w->exchange);
+    http_exchange_bare(c, r, &w->exchange);
 }
 
 /* --- what is asked for --- */

@@ -28,7 +28,8 @@ struct http_loop {
 };
 
 struct http_exchange_kind {
-    /* Some of the body; and all of it was given. */
+    /* Some of the body, or NULL if it has no meaning; and all of it was
+       given. */
     void (*body)(struct http_exchange *x, const char *bytes, size_t n);
     void (*end)(struct http_exchange *x);
     /* The client takes more: conn_send_more(). Or NULL. */

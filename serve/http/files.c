@@ -34,11 +34,6 @@ static void send_free(struct http_exchange *x)
     free(x);
 }
 
-static void send_body(struct http_exchange *x, const char *bytes, size_t n)
-{
-    (void)x, (void)bytes, (void)n;
-}
-
 /* A part of the file, so that other clients have their turns. */
 static void send_more(struct http_exchange *x)
 {
@@ -62,8 +57,7 @@ static void send_more(struct http_exchange *x)
         conn_send_more(c);
         return;
     }
-    http_exchange_done(c);
-    conn_go_on(c);
+    http_go_on(c);
 }
 
 static void send_end(struct http_exchange *x)
@@ -77,12 +71,10 @@ static void send_end(struct http_exchange *x)
 static bool send_file(struct conn *c, const struct http_request *r, int fd,
                       off_t at, off_t end)
 {
-    static const struct http_exchange_kind kind = { .body = send_body,
-                                                    .end = send_end,
+    static const struct http_exchange_kind kind = { .end = send_end,
                                                     .more = send_more,
                                                     .free = send_free };
     struct http_sending *s = calloc(1, sizeof *s);
-    struct http_request bare = *r; /* a body, if it has one, is not read */
 
     if (!s) {
         close(fd);
@@ -93,9 +85,7 @@ static bool send_file(struct conn *c, const struct http_request *r, int fd,
     s->at = at;
     s->end = end;
     s->exchange.kind = &kind;
-    bare.length = 0;
-    bare.chunked = bare.waits = false;
-    return http_exchange_start(c, &bare, &s->exchange);
+    return http_exchange_bare(c, r, &s->exchange);
 }
 
 /* --- which bytes --- */

@@ -26,11 +26,6 @@ static void asking_free(struct http_exchange *x)
     free(x);
 }
 
-static void asking_body(struct http_exchange *x, const char *bytes, size_t n)
-{
-    (void)x, (void)bytes, (void)n;
-}
-
 static void asking_done(struct pending *p, bool there)
 {
     struct serve_question *q = p->owner;
@@ -40,8 +35,7 @@ static void asking_done(struct pending *p, bool there)
         struct http_asking *a = (struct http_asking *)c->http;
 
         a->answered(c, &a->exchange.request, &q->question);
-        http_exchange_done(c);
-        conn_go_on(c);
+        http_go_on(c);
     }
     serve_question_free(q);
 }
@@ -68,13 +62,11 @@ void http_ask_aside(struct conn *c, const struct http_request *r,
                     const char *archive, bool prefix, struct seen_span url,
                     http_answered *answered)
 {
-    static const struct http_exchange_kind kind = { .body = asking_body,
-                                                    .end = asking_end,
+    static const struct http_exchange_kind kind = { .end = asking_end,
                                                     .free = asking_free,
                                                     .memory = asking_memory };
     struct http_asking *a = calloc(1, sizeof *a + url.len + 1);
     struct serve_question *q = calloc(1, sizeof *q);
-    struct http_request bare = *r; /* a body, if it has one, is not read */
 
     if (!a || !q || (archive && !(q->question.name = strdup(archive)))) {
         serve_question_free(q);
@@ -92,7 +84,5 @@ void http_ask_aside(struct conn *c, const struct http_request *r,
     q->question.prefix = prefix;
     q->question.until = c->loop->now + PATIENCE_MS;
     a->exchange.kind = &kind;
-    bare.length = 0;
-    bare.chunked = bare.waits = false;
-    http_exchange_start(c, &bare, &a->exchange);
+    http_exchange_bare(c, r, &a->exchange);
 }

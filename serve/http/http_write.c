@@ -69,11 +69,6 @@ static void put_free(struct http_exchange *x)
     free(x);
 }
 
-static void put_body(struct http_exchange *x, const char *bytes, size_t n)
-{
-    (void)x, (void)bytes, (void)n; /* a body has no meaning here */
-}
-
 static void put_done(struct pending *p, bool there)
 {
     struct serve_change *change = p->owner;
@@ -97,8 +92,7 @@ static void put_done(struct pending *p, bool there)
                           new ? "new" : "seen");
             reply_end(c, r, NULL, 0);
         }
-        http_exchange_done(c);
-        conn_go_on(c);
+        http_go_on(c);
     }
     change_free(change);
 }
@@ -117,8 +111,7 @@ static void put_end(struct http_exchange *x)
 void http_change(struct conn *c, const struct http_request *r,
                  const struct http_path *p)
 {
-    static const struct http_exchange_kind kind = { .body = put_body,
-                                                    .end = put_end,
+    static const struct http_exchange_kind kind = { .end = put_end,
                                                     .free = put_free };
     struct http_put *put = calloc(1, sizeof *put);
     struct seen_error why = { .text = "no memory" };

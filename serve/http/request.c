@@ -69,6 +69,16 @@ bool http_exchange_start(struct conn *c, const struct http_request *r,
     return true;
 }
 
+bool http_exchange_bare(struct conn *c, const struct http_request *r,
+                        struct http_exchange *x)
+{
+    struct http_request bare = *r;
+
+    bare.length = 0;
+    bare.chunked = bare.waits = false;
+    return http_exchange_start(c, &bare, x);
+}
+
 void http_exchange_done(struct conn *c)
 {
     struct http_exchange *x = c->http;
@@ -81,6 +91,14 @@ void http_exchange_done(struct conn *c)
     if (x->closes)
         conn_finish(c);
     forget(c);
+}
+
+void http_go_on(struct conn *c)
+{
+    if (c->pending)
+        return;
+    http_exchange_done(c);
+    conn_go_on(c);
 }
 
 /* The body is badly formed, or too long. An answer that has begun is cut. */
@@ -169,7 +187,7 @@ static size_t read_body(struct conn *c, const char *text, size_t len)
         break_off(c, 413);
         return len;
     }
-    if (data.len)
+    if (data.len && x->kind->body)
         x->kind->body(x, data.text, data.len);
     return used;
 }

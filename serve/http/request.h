@@ -19,9 +19,17 @@
 bool http_exchange_start(struct conn *c, const struct http_request *r,
                          struct http_exchange *x);
 
+/* The same without a body: if the request has one, it is not read. */
+bool http_exchange_bare(struct conn *c, const struct http_request *r,
+                        struct http_exchange *x);
+
 /* The answer is written. Called by itself after kind->end(), unless that made
-   the connection wait: then before conn_go_on(). */
+   the connection wait. */
 void http_exchange_done(struct conn *c);
+
+/* For done() of a pending request, when the answer is written: go on with the
+   client, unless the request is pending again. */
+void http_go_on(struct conn *c);
 
 /* --- requests --- */
 
