@@ -1,4 +1,20 @@
-/* change.c - changes of one archive, made together. */
+/*
+ * change.c - changes of one archive, made together.
+ *
+ * l->changes has the changes that are under way, one per archive and kind
+ * (archive_change_fits()). A change that fits one of them is appended to its
+ * `waiting` list. When the first is done, all that wait are linked and started
+ * as one: one record of the journal, one flush.
+ *
+ *     l->changes -> A -also_now-> B        under way
+ *                   |
+ *                waiting                   made after A, all at once
+ *                   v
+ *                   A1 -next-> A2
+ *
+ * A job makes a change in a file, and the thread of the archive one on another
+ * server (call.h).
+ */
 #include "change.h"
 
 #include "call.h"

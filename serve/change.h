@@ -26,12 +26,11 @@
 struct serve_change {
     struct job job;
     struct archive_change change;
-    struct pending pending; /* with done() set, which finds the change as its
-                               owner: it was made, or has failed */
+    struct pending pending; /* done() is set by the user; its owner is the
+                               change, which was made or has failed */
 
-    struct serve_change *next;     /* made together with it */
-    struct serve_change *waiting;  /* made after it */
-    struct serve_change *also_now; /* another that is under way */
+    /* The lists are drawn in change.c. */
+    struct serve_change *next, *waiting, *also_now;
 };
 
 /* Make the change, for which the client waits. False if there is too much to

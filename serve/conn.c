@@ -1,4 +1,17 @@
-/* conn.c - bytes from and to one client. */
+/*
+ * conn.c - bytes from and to one client.
+ *
+ * The states of a connection are drawn in conn.h. Here are, in this order, its
+ * memory, its end, what epoll is asked to report, writing, reading, waiting for
+ * an answer that is made elsewhere, and accepting clients.
+ *
+ * Writing comes before reading: as long as a client has not taken its answers,
+ * nothing is read from it, so that it cannot fill our memory by asking. work()
+ * ties the two together: it gives the protocol what was read, sends what the
+ * protocol has answered, and keeps the rest of both. It is called when bytes
+ * came, when there is room to write again, and when an answer that was waited
+ * for is there.
+ */
 #include "conn.h"
 
 #include <assert.h>
@@ -358,8 +371,10 @@ static void work(struct conn *c, char *text, size_t len)
         len = c->in.len;
     }
     c->loop->active = c;
-    if (conn_full(c)) /* of a job: no request would be read, and if the client
-                         takes all of it at once nothing would call again */
+    /* A job may have answered more than is allowed to wait. Then no request
+       would be read, and if the client took all of the answer at once, nothing
+       would call this function again. */
+    if (conn_full(c))
         conn_send(c, &c->loop->out);
     do {
         used = 0;

@@ -1,4 +1,12 @@
-/* listen.c - addresses, ports and sockets. */
+/*
+ * listen.c - addresses, ports and sockets.
+ *
+ * A text becomes an address (resolve()), and an address n sockets, one for each
+ * loop (open_tcp()). They share a port by SO_REUSEPORT, by which two servers
+ * could share one, too, and each would get half of the clients. So the port is
+ * bound without it first. A socket that another program has opened is asked
+ * what it is (describe()), and all loops get copies of it.
+ */
 #include "listen.h"
 
 #include <errno.h>

@@ -1,4 +1,10 @@
-/* log.c - lines of the access log. */
+/*
+ * log.c - lines of the access log.
+ *
+ * Lines are written into memory of the loop and go to the file when there are
+ * many, and once per second. Clients choose much of what stands in them, so
+ * bytes that could end a quoted text or a line are escaped in both formats.
+ */
 #include "log.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,13 @@
-/* loop.c - turns, clocks, sockets and jobs of a loop. */
+/*
+ * loop.c - turns, clocks, sockets and jobs of a loop.
+ *
+ * A turn is one epoll_wait() and all that follows from its events: clients are
+ * accepted, read and answered. Then libuv has its turn if something of it is
+ * due: timers, jobs that are done, wake-ups by other threads. The batch of
+ * lookups is answered after each of the two (loop_turn()). Sockets that were
+ * closed are freed at the very end, since an event that epoll_wait() has
+ * already returned may point to one of them.
+ */
 #include "loop.h"
 
 #include <signal.h>

@@ -46,12 +46,12 @@ enum {
 struct conn;
 struct loop;
 
-/* A descriptor that a loop watches. To be the first member of a larger
+/* A descriptor that a loop watches. It is the first member of a larger
    struct. */
 struct loop_socket {
     int fd; /* -1 when it is closed */
     void (*ready)(struct loop *l, struct loop_socket *s, uint32_t events);
-    struct loop_socket *next; /* that is closed */
+    struct loop_socket *next; /* in loop->closed */
 };
 
 struct loop_listener {
@@ -68,7 +68,7 @@ struct serve_mailbox;  /* mailbox.h */
 
 /* A protocol, as loops and connections see it. */
 struct protocol {
-    /* Memory that it needs per loop; both may be NULL. */
+    /* Make and free what the protocol keeps per loop; both may be NULL. */
     bool (*start)(struct loop *l);
     void (*stop)(struct loop *l);
     /* Answer the batch: called if l->batched. Or NULL. */
@@ -89,10 +89,11 @@ struct protocol {
     void (*more)(struct conn *c);
     /* Is a request not done? Then the client is not idle. Or NULL. */
     bool (*busy)(const struct conn *c);
-    /* Bytes that it keeps for a client, besides the connection's buffers; and
-       refuse what the client is sending, since all clients together hold too
-       much: then the connection ends. Both may be NULL. */
+    /* How many bytes the protocol keeps for a client, besides the buffers of
+       the connection. Or NULL. */
     size_t (*memory)(const struct conn *c);
+    /* All clients together hold too much: refuse what this one is sending, and
+       end the connection. Or NULL. */
     void (*overload)(struct conn *c);
     /* The connection is about to be freed. */
     void (*forget)(struct conn *c);
@@ -159,7 +160,7 @@ struct loop {
     struct loop_socket *closed;                   /* in this turn */
     struct loop_listener listener[SERVE_LISTENS]; /* as server->at */
     uv_thread_t thread;
-    int spare; /* descriptor, to refuse a client with when none is left */
+    int spare; /* a descriptor, closed to refuse a client when none is left */
     bool started, draining;
     bool stop; /* set by another thread: drain */
 
@@ -168,7 +169,7 @@ struct loop {
     size_t batched;  /* lookups of the batch, which wait to be asked */
 
     struct conn *conns; /* all that are open */
-    struct conn *hand;  /* of them, whether it is silent is asked next */
+    struct conn *hand;  /* the one that drop_guest() looks at next */
     uint64_t now;       /* in milliseconds, of this turn */
     uint64_t drained;   /* when draining ends, at the latest */
     char date[64];      /* "Date: Mon, 16 Nov 2026 00:00:00 GMT\r\n" */
@@ -180,18 +181,18 @@ struct loop {
     struct buffer out;   /* its answers: conn_out() */
     struct archive_keys keys;
     struct http_loop *http;
-    struct serve_change *changes;     /* under way: change.c */
-    struct serve_question *questions; /* that wait: question.c */
-    bool asking;                      /* one of them is under way */
+    struct serve_change *changes;     /* those under way: change.c */
+    struct serve_question *questions; /* those that wait: question.c */
+    bool asking;                      /* a question is under way */
     struct serve_mailbox *mail;       /* what other threads do for it */
-    uint64_t work;                    /* of lookups in this turn */
+    uint64_t work;                    /* cost of lookups in this turn */
     char in[LOOP_INPUT];
 };
 
 /*
- * May a lookup of this cost be made in this turn of the loop? Then it counts.
- * Others are made off the loop (question.h). Those of the batch, which cost
- * little, do not count.
+ * May a lookup of this cost be made in this turn of the loop? If so, its cost
+ * is counted; if not, the lookup is made off the loop (question.h). Lookups of
+ * the batch cost little and are not counted.
  */
 static inline bool loop_affords(struct loop *l, uint64_t cost)
 {

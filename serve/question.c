@@ -1,4 +1,15 @@
-/* question.c - questions take turns. */
+/*
+ * question.c - questions take turns.
+ *
+ * A question has one part for the archives of this machine, which a job asks in
+ * slices, and one for each archive on another server, whose thread is called
+ * (call.h). `left` counts the parts that are missing; the one that makes it 0
+ * answers the question.
+ *
+ * Only one question of a loop has its slice at a time. If it needs more, it
+ * goes to the end of l->questions, and the first one there is next. The parts
+ * on other servers do not wait for that.
+ */
 #include "question.h"
 
 #include <stdlib.h>

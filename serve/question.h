@@ -6,8 +6,8 @@
  *     if (!serve_question_start(c, q))
  *         answer(503), serve_question_free(q);
  *
- * Questions of a loop take turns, slice by slice (archives/archive_question.h): a
- * client with a long list does not keep one with a single URL waiting. A loop
+ * Questions of a loop take turns, slice by slice (archives/archive_question.h):
+ * a client with a long list does not keep one with a single URL waiting. A loop
  * has one job for them at a time, so that they never take all threads of the
  * pool, where adds are made.
  *
@@ -31,15 +31,14 @@ struct serve_question {
     void *asker;            /* for done() */
     struct serve_question *next;
     bool answered;
-    size_t left; /* answers that are missing: one of all archives of this
-                    machine, and one of each on another */
-    struct archive_counts counts; /* of those on others */
+    size_t left; /* parts that are missing: question.c */
+    struct archive_counts counts; /* of archives on other servers */
     struct serve_part {
         struct serve_part *next;
         struct serve_question *of;
         unsigned char answer[ARCHIVE_BATCH];
         char name[];
-    } * parts; /* what those said */
+    } * parts; /* what archives on other servers said */
 };
 
 /* False if there is too much to do already: done() is not called. */

@@ -1,4 +1,16 @@
-/* server.c - start the loops, and stop them. */
+/*
+ * server.c - start the loops, and stop them.
+ *
+ * The first thread opens what all loops share, binds their sockets, starts a
+ * thread per loop, and from then on only waits for signals. SIGHUP reloads;
+ * SIGTERM and SIGINT stop.
+ *
+ * To stop is to drain. Listeners are closed, and a loop goes on until its last
+ * client has gone, or for DRAIN_MS. Then it drops the clients that are left and
+ * gives up its messages to other threads (mailbox.h); it ends when the last of
+ * its jobs is done. What loops share is closed after all of them have ended:
+ * the aggregator first, since its thread may still have messages of theirs.
+ */
 #include "server.h"
 
 #include <dirent.h>
@@ -170,10 +182,10 @@ static enum seen_code start_loop(struct loop *l, struct server *s,
 }
 
 /*
- * The threads for jobs start with the first job, and libuv aborts without a word
- * if they cannot: better now than later, when others depend on the server, and
- * with a message. To start as many threads before, as a trial, would not do:
- * other threads take memory meanwhile.
+ * The threads for jobs start with the first job, and libuv aborts without a
+ * word if they cannot: better now than later, when others depend on the server,
+ * and with a message. To start as many threads before, as a trial, would not
+ * do: other threads take memory meanwhile.
  */
 static void no_threads(int signal)
 {
@@ -293,8 +305,8 @@ static enum seen_code listen_list(struct server *s, const char *const *address,
     return code;
 }
 
-/* Use the sockets that a service manager passed, of one kind. False if there
-   are none of it. */
+/* Use the sockets of one kind that a service manager passed. False if it passed
+   none of this kind. */
 static bool listen_passed(struct server *s, unsigned n, uint32_t redis_set,
                           bool redis, enum seen_code *code,
                           struct seen_error *why)

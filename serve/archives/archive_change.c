@@ -1,4 +1,18 @@
-/* archive_change.c - collect keys, open the writer, add or remove. */
+/*
+ * archive_change.c - collect keys, open the writer, add or remove.
+ *
+ * The first part runs in a loop and only makes keys. The second runs in a
+ * thread and may wait: for another client that makes the archive, for the lock
+ * of the file, for the disk.
+ *
+ * Most of it is about filters that refuse. seen_filter_add() stops at the first
+ * key for which there is no room, and each call is a record of the journal; but
+ * a client wants to know of each of its keys whether it was new, was there, or
+ * was refused. So add() goes on after a refusal, in steps that stay small while
+ * keys are refused; add_exactly() fills a filter to its capacity and not
+ * beyond; add_new() and remove_keys() ask first, and do only what changes
+ * something.
+ */
 #include "archive_change.h"
 
 #include <errno.h>
@@ -154,10 +168,10 @@ static enum seen_code refuse_new(struct archive_change *c,
 }
 
 /*
- * Add, going on behind keys for which there is no room: keys that follow may
- * be in the filter already, or belong to a part that is not full. Every try
- * is a record of the journal with all its keys, so it is small after a
- * refusal and grows again; after REFUSALS in a row no new key is tried.
+ * Add keys, and go on after those for which there is no room: the next ones may
+ * be in the filter already, or belong to a part that is not full. Every try is
+ * a record of the journal with all its keys, so it is small after a refusal and
+ * grows again; after REFUSALS in a row no new key is tried.
  */
 static enum seen_code add(struct archive_change *c, struct seen_filter *f,
                           const struct seen_key *key, size_t n, bool *fresh,
@@ -316,8 +330,8 @@ static enum seen_code add_new(struct archive_change *c, struct seen_filter *f,
     return code;
 }
 
-/* Remove keys that are there, each once, going on behind one that no longer
-   is: it may be in the batch more often than in the filter. */
+/* Remove keys that are there, each once, and go on after one that no longer is:
+   a key may be in the batch more often than in the filter. */
 static enum seen_code remove_some(struct archive_change *c,
                                   struct seen_filter *f,
                                   struct archive_some *it)

@@ -1,4 +1,11 @@
-/* archive_lookup.c - the same URLs under each profile, for each archive. */
+/*
+ * archive_lookup.c - the same URLs under each profile, for each archive.
+ *
+ * Archives with the same profile have the same keys, so a list of URLs is
+ * canonicalised once per profile and not once per archive. Keys of one profile
+ * are made for a batch, and all archives that have it are asked before the next
+ * batch.
+ */
 #include "archive_lookup.h"
 
 static bool same(const struct seen_profile *a, const struct seen_profile *b)

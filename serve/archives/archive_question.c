@@ -1,4 +1,12 @@
-/* archive_question.c - slices of questions, asked with a view of their own. */
+/*
+ * archive_question.c - slices of questions, asked with a view of their own.
+ *
+ * A question remembers how far it is: `url` lookups are done, and of the next
+ * ones `at` archives were asked. A slice takes as many archives from there on
+ * as the cost allows; if that is all of them, it takes several lookups at once.
+ * Archives are found by name in every slice, since the view follows the files
+ * before each one and archives may have come and gone.
+ */
 #include "archive_question.h"
 
 #include <pthread.h>

@@ -74,8 +74,9 @@ bool archive_watch_file(struct archive_view *v, const char *path)
     return good;
 }
 
-/* Mark the archives that a file belongs to: those of its name and, as what a
-   link points to has another name, `also` all that were named. */
+/* Mark the archives that a file belongs to: those that have its name and, if
+   `also` is set, all that were named, since the file may be the target of a
+   link with another name. */
 static void touch(struct archive_view *v, const char *file, uint32_t mask,
                   bool also)
 {

@@ -1,4 +1,13 @@
-/* checks.c - check the cells of files against their checksums. */
+/*
+ * checks.c - check the cells of files against their checksums.
+ *
+ * A filter is served from its first second on, while a thread reads all of its
+ * cells once. There is one row per path. It is for one version of the file: its
+ * device, inode and time of change; another version makes it unchecked again,
+ * and what a check has found about a version that was replaced meanwhile is
+ * dropped. Files that are offered for download have their digest computed by
+ * the same thread.
+ */
 #include "inside.h"
 
 #include <stdlib.h>

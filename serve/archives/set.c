@@ -1,4 +1,14 @@
-/* set.c - from operands to a set of archives, and its end. */
+/*
+ * set.c - from operands to a set of archives, and its end.
+ *
+ * An operand is NAME=FILTER, a filter, or a folder of filters. Filters that are
+ * named must be there and good when the server starts: a mistake in a command
+ * line is said at once. Servers that cannot be reached, and files of a folder,
+ * may come later.
+ *
+ * The other parts of the set are files of their own: names.c, checks.c,
+ * writers.c, overlay.c and remote.c.
+ */
 #include "inside.h"
 
 #include <stdlib.h>

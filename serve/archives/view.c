@@ -1,4 +1,16 @@
-/* view.c - all archives: those that were named, and those of folders. */
+/*
+ * view.c - all archives: those that were named, and those of folders.
+ *
+ * The list is kept in the order of names, for lookups, and a second time in the
+ * order that pages show. inotify says which files and folders changed
+ * (archive_watch.c), the set's version that another loop has changed something,
+ * and a look per second finds what neither says. All of them only mark what is
+ * to be done; archive_view_refresh() does it, between two turns of the loop, so
+ * that no archive goes while it is asked.
+ *
+ * Without memory for a new list the old one stays, and is stale: an archive
+ * that is missing from a list would be "not found", which is an answer.
+ */
 #include "view.h"
 
 #include <stdlib.h>

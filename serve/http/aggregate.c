@@ -12,9 +12,9 @@
  *
  *     the filters are asked       now, or off the loop (question.h)
  *     the archives whose filter says yes or cannot say
- *                                 by the aggregator's thread (memento/gather.h):
- *                                 their TimeMaps, or, for the closest memento,
- *                                 their TimeGates
+ *                                 by the aggregator's thread, as a message
+ *                                 (mailbox.h): their TimeMaps, or, for the
+ *                                 closest memento, their TimeGates
  *     a memento is fetched        by that thread, too
  *     a long answer is written    by a job
  *

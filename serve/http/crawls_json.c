@@ -1,4 +1,10 @@
-/* crawls_json.c - crawls for programs: JSON, and metrics for Prometheus. */
+/*
+ * crawls_json.c - crawls for programs: JSON, and metrics for Prometheus.
+ *
+ * JSON has null for everything that is not known; metrics have no such value. A
+ * crawl may have had many thousand visits, so only those that go on have
+ * series, or else the last one, and at most VISITS of a crawl.
+ */
 #include "crawls.h"
 
 #include <inttypes.h>

@@ -1,4 +1,14 @@
-/* describe.c - archives, health and metrics of the server. */
+/*
+ * describe.c - archives, health and metrics of the server.
+ *
+ *     GET /archives, /info/NAME    JSON
+ *     GET /healthz                 JSON, or lines for people
+ *     GET /metrics                 for Prometheus
+ *
+ * All of them are about the view of the loop that is asked, and about counters
+ * of all loops. Of an archive that does not answer they say why, in the words
+ * of the library.
+ */
 #include "request.h"
 
 #include <inttypes.h>

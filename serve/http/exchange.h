@@ -13,17 +13,17 @@
 
 /* What HTTP keeps per loop. */
 struct http_loop {
-    int status; /* of the last answer, and how long it was: for the log */
-    uint64_t length;
+    int status;      /* of the last answer, for the log */
+    uint64_t length; /* of its body */
     struct seen_span head; /* of the request that is being answered */
 
     /* Requests that wait for a look at the crawls, with a job: crawls.c. */
     struct pending *watchers;
 
     /* The batch of lookups of this turn: see http_lookup.c. */
-    struct archive *archive; /* that they are for */
+    struct archive *archive; /* the one that they are for */
     struct archive_keys keys;
-    struct conn *conn[ARCHIVE_BATCH]; /* that they are from */
+    struct conn *conn[ARCHIVE_BATCH]; /* whom they are from */
     struct buffer out;
 };
 
@@ -35,7 +35,8 @@ struct http_exchange_kind {
     /* The client takes more: conn_send_more(). Or NULL. */
     void (*more)(struct http_exchange *x);
     void (*free)(struct http_exchange *x);
-    size_t (*memory)(const struct http_exchange *x); /* that it has; or NULL */
+    /* How many bytes it holds. Or NULL. */
+    size_t (*memory)(const struct http_exchange *x);
 };
 
 /* To be the first member of a larger struct, with `kind` set. */
@@ -45,19 +46,19 @@ struct http_exchange {
     struct http_request request;
     char *head; /* a copy, which the request points to */
     size_t head_len;
-    int status; /* of the answer, and how long it is, for the log */
-    uint64_t length;
-    bool whole;    /* the body is */
-    bool answered; /* the head of the answer was written, */
-    bool closes;   /* and said that the connection ends with it */
-    uint64_t left; /* of a body whose length is known */
-    uint64_t got;
+    int status;      /* of the answer, for the log */
+    uint64_t length; /* of its body */
+    bool whole;    /* all of the body is here */
+    bool answered; /* the head of the answer was written */
+    bool closes;   /* the head said that the connection ends with this answer */
+    uint64_t left; /* bytes to come, of a body whose length is known */
+    uint64_t got;  /* bytes of the body that came */
     struct http_chunks chunks;
-    bool early;   /* it answers before it has all of the body: set before
+    bool early;   /* answers begin before all of the body is here: set before
                      http_exchange_start() */
     bool held;    /* the body waits until it is whole: see hold_body() */
-    size_t ahead; /* bytes of it that were looked at, */
-    struct http_chunks ahead_chunks; /* and what comes after them */
+    size_t ahead; /* bytes of a held body that were looked at */
+    struct http_chunks ahead_chunks; /* their chunks */
 };
 
 /* Refuse the body of a request: the connection ends with its answer. */

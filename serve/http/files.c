@@ -136,8 +136,9 @@ static bool number(const char **at, const char *end, uint64_t *x)
 }
 
 /*
- * The requested range: 206; 200 if there is none, or several, or the file has
- * changed since; 416 if it begins beyond the end.
+ * The requested range, as the status of the answer: 206; 200 if no range or
+ * several are asked for, or if the file has changed since; 416 if the range
+ * begins beyond the end.
  */
 static int one_range(const struct http_request *r,
                      const struct http_version *v, uint64_t size,

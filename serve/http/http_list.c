@@ -1,4 +1,12 @@
-/* http_list.c - lines, or strings of JSON, from pieces of any size. */
+/*
+ * http_list.c - lines, or strings of JSON, from pieces of any size.
+ *
+ * The first byte that is not white space decides which of the two it is. What a
+ * piece ends with may be half a line or half a string: it waits in `part` for
+ * the next piece. A line that is whole within a piece is not copied. JSON is
+ * not parsed as such: a list of URLs is every string that is not the name of a
+ * member.
+ */
 #include "http_list.h"
 
 #include "../../lib/text/json.h"

@@ -1,4 +1,14 @@
-/* reply.c - heads of answers, and small answers as a whole. */
+/*
+ * reply.c - heads of answers, and small answers as a whole.
+ *
+ * Answers are appended to conn_out(). The status and the length are kept for
+ * the access log: in the loop, or in the exchange of a request that is not done
+ * when other clients have their turns.
+ *
+ * The heads of the two answers to a lookup, which are most of all answers, are
+ * written once per archive, when it is loaded; a lookup copies one of them and
+ * adds the date.
+ */
 #include "reply.h"
 
 #include <inttypes.h>

@@ -1,4 +1,15 @@
-/* request.c - requests, one after the other. */
+/*
+ * request.c - requests, one after the other.
+ *
+ * read_requests() is what a connection calls with bytes. Without an exchange
+ * they are a head: it is parsed, its target routed, and most requests are
+ * answered by that. A request that is not done then has made an exchange
+ * (exchange.h), and the bytes that follow are its body, until that is whole.
+ *
+ * Before that come the exchanges themselves and the bodies; then what handlers
+ * need of a request: the URL at its end, the archive that it names, the address
+ * by which others reach us, the client for whom a proxy sends it.
+ */
 #include "request.h"
 
 #include <stdlib.h>
@@ -245,7 +256,7 @@ static bool begins(struct seen_span text, const char *with)
 /*
  * Proxies that merge slashes, as nginx does if proxy_pass has a path, make
  * "http:/a.example/" of "http://a.example/". No URL of the web begins so, and
- * pywb repairs it in the same way. Slashes that were merged further behind
+ * pywb repairs it in the same way. Slashes that were merged later in the URL
  * are lost.
  */
 static void restore_slash(struct seen_span *url, char *room)

@@ -72,7 +72,7 @@ void http_ask_aside(struct conn *c, const struct http_request *r,
 
 struct watch_view;
 
-/* Answer /metrics, with those of the crawls if the view is not NULL. */
+/* Answer /metrics. With a view it has the metrics of the crawls, too. */
 void http_metrics_of(struct conn *c, const struct http_request *r,
                      const struct watch_view *view);
 

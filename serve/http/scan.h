@@ -2,13 +2,14 @@
  * scan.h - which bytes may stand where in a head, and where a name, a target or
  * a value ends.
  *
- * Each function whose name begins with scan_ returns the first byte from p on that cannot be part of it,
- * or `end`. The portable ones are the reference. The others compare 16 bytes
- * at once with SSE2, which every x86-64 has, so nothing is chosen at run
- * time. They need the beginning of the text too: at the end they look at the
- * last 16 bytes again instead of beyond them. A browser's request of 420
- * bytes took 410 ns with the portable functions and takes 165, curl's of 126
- * bytes 145 and 76 (a shared Xeon, gcc 12 -O2 with hardening flags).
+ * Each function whose name begins with scan_ returns the first byte from p on
+ * that cannot be part of it, or `end`. The portable ones are the reference. The
+ * others compare 16 bytes at once with SSE2, which every x86-64 has, so nothing
+ * is chosen at run time. They need the beginning of the text too: at the end
+ * they look at the last 16 bytes again instead of beyond them. A browser's
+ * request of 420 bytes took 410 ns with the portable functions and takes 165,
+ * curl's of 126 bytes 145 and 76 (a shared Xeon, gcc 12 -O2 with hardening
+ * flags).
  */
 #ifndef SEEN_SERVE_HTTP_SCAN_H
 #define SEEN_SERVE_HTTP_SCAN_H

@@ -15,10 +15,10 @@
  *     memento_ask_captures(a, number, captures);          a->stored of them
  *     memento_ask_clear(a);
  *
- * If only the closest memento is wanted, the TimeGate is asked (gate.h), if there
- * is one. If there is none, or it gives no answer that can be used, the TimeMap
- * is read, and of its mementos only those around the date are kept (near.h),
- * unless all of them are few: then they answer for other dates, too.
+ * If only the closest memento is wanted, the TimeGate is asked (gate.h), if
+ * there is one. If there is none, or it gives no answer that can be used, the
+ * TimeMap is read, and of its mementos only those around the date are kept
+ * (near.h), unless all of them are few: then they answer for other dates, too.
  *
  * Pages are followed if they have the same host and port as the page that
  * lists them: an archive cannot make us ask others.

@@ -1,4 +1,10 @@
-/* memento_list.c - read MemGator's list of archives. */
+/*
+ * memento_list.c - read MemGator's list of archives.
+ *
+ * The file is read once, when the server starts, and whatever is wrong with it
+ * is an error then. Names and URLs of the list become headers and lines of
+ * answers, so they have no control bytes.
+ */
 #include "memento_list.h"
 
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * An entry belongs to the served filter that is called as its "id", its "name"
  * or, which MemGator does not have, its "filter". Then that filter decides
  * whether the archive is asked. An entry without a filter is always asked.
- * "probability" is not used: it guesses what a filter knows. Without a "timegate"
- * the closest memento is looked for in the TimeMap.
+ * "probability" is not used: it guesses what a filter knows. Without a
+ * "timegate" the closest memento is looked for in the TimeMap.
  *
  * Threads: a list that was read is not changed any more.
  */

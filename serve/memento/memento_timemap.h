@@ -1,5 +1,6 @@
 /*
- * memento_timemap.h - the mementos of one URL, from all archives that were asked.
+ * memento_timemap.h - the mementos of one URL, from all archives that were
+ * asked.
  *
  * It is made once, by the aggregator's thread, and read by any number of
  * threads then. The last one frees it.

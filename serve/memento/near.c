@@ -1,8 +1,8 @@
 /*
  * near.c - six mementos, each replaced as a better one comes.
  *
- * The order is that of a TimeMap (memento_timemap.c): by time, then by URL. So the six
- * are the same in whatever order mementos are added.
+ * The order is that of a TimeMap (memento_timemap.c): by time, then by URL. So
+ * the six are the same in whatever order mementos are added.
  */
 #include "near.h"
 

@@ -177,8 +177,8 @@ void redis_exists_settle(struct redis_call *c);
 void redis_multi_queue(struct redis_call *c);
 /* A command could not run: nor can the transaction, if there is one. */
 void redis_multi_spoil(struct redis_client *r);
-/* Has EXEC begun? Then all of it is run, whether the client is there or not,
-   and redis_multi_resume() is called after each thing that was waited for. */
+/* Has EXEC begun? Then all its commands are run, whether the client is there or
+   not, and redis_multi_resume() is called after each one that had to wait. */
 bool redis_multi_running(const struct redis_client *r);
 void redis_multi_resume(struct conn *conn, bool there);
 void redis_multi_free(struct redis_client *r);
@@ -195,7 +195,7 @@ static inline size_t redis_reply_limit(const struct redis_client *r)
     return r->trusted ? 1 << 26 : 1 << 20;
 }
 
-/* Where replies go: to the client, or to those of its EXEC. */
+/* Where replies go: to the client, or among the replies of its EXEC. */
 struct buffer *redis_out(struct conn *conn);
 
 /* --- task.c --- */

@@ -6,7 +6,7 @@
  *     BF.ADD a y     +QUEUED
  *     EXEC           *2 :1 :1    run now, one after the other
  *
- * All of it runs or none: a command that cannot be queued spoils the
+ * All commands run or none does: one that cannot be queued spoils the
  * transaction, and EXEC replies EXECABORT. Once EXEC has begun, every command
  * runs, also if one before it fails and even if the client has gone. The
  * replies are collected here and sent when there are all of them.

@@ -1,4 +1,11 @@
-/* task.c - work in a thread of the pool, for a client that waits for it. */
+/*
+ * task.c - work in a thread of the pool, for a client that waits for it.
+ *
+ * A task is for commands that are neither lookups nor changes: archives are
+ * made, dumped and loaded by tasks. The replies to all commands that wait,
+ * changes and questions among them, are written by redis_answer_later(), since
+ * they all may be part of a transaction or of CLIENT REPLY.
+ */
 #include <stdlib.h>
 
 #include "command.h"

@@ -1,4 +1,12 @@
-/* place.c - what is at a place, read anew for each look. */
+/*
+ * place.c - what is at a place, read anew for each look.
+ *
+ * The words of an operand decide which of the five kinds of places it is, and a
+ * look asks that kind. Connections to databases and brokers stay open from one
+ * look to the next, and are made again after an error; files are opened anew,
+ * since they may be replaced. Rates come from the numbers of earlier looks
+ * (rates.h).
+ */
 #include "place.h"
 
 #include <errno.h>

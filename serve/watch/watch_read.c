@@ -1,4 +1,10 @@
-/* watch_read.c - the frontier and the queues of workers, as rows of a look. */
+/*
+ * watch_read.c - the frontier and the queues of workers, as rows of a look.
+ *
+ * frontier/status.h gives rows one by one, for crawl folders and for databases
+ * of workers alike; here they become rows of the look, with copies of all texts
+ * and with moments instead of "so long ago".
+ */
 #include "watch_read.h"
 
 #include <time.h>
