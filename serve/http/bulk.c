@@ -40,8 +40,8 @@ struct http_bulk {
     struct archive_lookup lookup[ARCHIVE_BATCH];
     size_t at[ARCHIVE_BATCH]; /* where they begin in: */
     struct buffer text;
-    bool asking;         /* they are asked off the loop, */
-    struct buffer later; /* and these come after them: lengths and texts */
+    struct buffer later; /* URLs that come after those that are asked off the
+                            loop: lengths and texts */
     size_t later_at;     /* bytes of `later` that are done */
     bool ended; /* the body is */
 };
@@ -241,7 +241,6 @@ static void asked_aside(struct pending *p, bool there)
         struct conn *c = p->conn;
         struct http_bulk *b = (struct http_bulk *)c->http;
 
-        b->asking = false;
         if (it->code != SEEN_OK && !b->replied && b->ended) {
             reply_error(c, &b->exchange.request, 503, "unknown", "%s: %s",
                         b->archive ? b->archive : "agg", it->why.text);
@@ -252,7 +251,7 @@ static void asked_aside(struct pending *p, bool there)
                                                    it->answer });
             bulk_go_on(b);
         }
-        if (b->asking) {
+        if (c->pending) {
             conn_send(c, &c->loop->out);
         } else {
             if (b->ended)
@@ -274,8 +273,7 @@ static void ask_aside(struct http_bulk *b)
         q->pending.done = asked_aside;
         q->question.lookup = b->lookup;
         q->question.n = b->n;
-        b->asking = serve_question_start(c, q);
-        if (b->asking)
+        if (serve_question_start(c, q))
             return;
     }
     serve_question_free(q);
@@ -341,6 +339,12 @@ static void take_url(struct http_bulk *b, struct seen_span url)
         answer_some(b);
 }
 
+/* Are URLs asked off the loop? Then others wait in `later`. */
+static bool is_asking(const struct http_bulk *b)
+{
+    return b->exchange.conn->pending;
+}
+
 static bool dropped(const struct http_bulk *b)
 {
     return b->exchange.conn->state >= CONN_CLOSING;
@@ -352,7 +356,7 @@ static void add_url(void *to, struct seen_span url)
 
     if (dropped(b))
         return; /* in the middle of this piece */
-    if (!b->asking) {
+    if (!is_asking(b)) {
         take_url(b, url);
         return;
     }
@@ -365,7 +369,7 @@ static void add_url(void *to, struct seen_span url)
 /* Take what came while others were asked. */
 static void take_later(struct http_bulk *b)
 {
-    while (b->later_at < b->later.len && !b->asking && !dropped(b)) {
+    while (b->later_at < b->later.len && !is_asking(b) && !dropped(b)) {
         const char *at = b->later.bytes + b->later_at;
         struct seen_span url;
 
@@ -407,13 +411,13 @@ static void put_end(struct http_bulk *b)
 static void bulk_go_on(struct http_bulk *b)
 {
     take_later(b);
-    if (b->asking || dropped(b))
+    if (is_asking(b) || dropped(b))
         return;
     if (b->ended && !b->list.fault)
         answer_some(b);
     else if (!b->exchange.whole && b->text.len > WAITING_TEXT)
         answer_some(b); /* the rest may take its time */
-    if (b->asking || dropped(b))
+    if (is_asking(b) || dropped(b))
         return;
     if (!b->n)
         buffer_clear(&b->text);

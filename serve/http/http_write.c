@@ -270,7 +270,7 @@ static void adds_end(struct http_exchange *x)
     if (a->list.fault && a->code == SEEN_OK)
         a->code = seen_fail(&a->why, SEEN_MISMATCH, 0, "%s", a->list.fault);
     a->ended = true;
-    if (x->conn->state != CONN_WAITING && !adds_start(a))
+    if (!x->conn->pending && !adds_start(a))
         adds_reply(a);
 }
 
