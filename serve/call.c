@@ -2,10 +2,9 @@
  * call.c - calls to archives on other servers: their copies, and their end.
  *
  * A loop cannot lend the URLs of a client to the thread of an archive: if the
- * server behind it does not answer, the client gets an error after seconds,
- * and the thread may go on with the URLs for longer. So a call has copies of
- * everything, and of the two ends of a message (mailbox.h) the late one passes
- * an empty call with an error to the owner.
+ * archive's server does not answer, the client gets an error after seconds, and
+ * the thread may use the URLs for longer. So a call has copies of everything.
+ * If it is late, its owner gets an empty call with an error in its place.
  */
 #include "call.h"
 

@@ -26,9 +26,9 @@
 struct serve_question {
     struct job job;
     struct archive_question question;
-    struct pending pending; /* with done() set, which finds the question as
-                               its owner, and frees it */
-    void *asker;            /* for done() */
+    struct pending pending; /* done() is set by the user, and frees the
+                               question, which is the owner */
+    void *request;          /* of the user, for done() */
     struct serve_question *next;
     bool answered;
     size_t left; /* parts that are missing: question.c */

@@ -64,7 +64,7 @@ static bool ask_some(struct redis_asking *a);
 static void asked(struct pending *p, bool there)
 {
     struct serve_question *q = p->owner;
-    struct redis_asking *a = q->asker;
+    struct redis_asking *a = q->request;
 
     keep(a, &q->question);
     serve_question_free(q);
@@ -90,7 +90,7 @@ static bool ask_some(struct redis_asking *a)
     q->question.lookup = a->lookup + a->done;
     q->question.n = left < ARCHIVE_BATCH ? left : ARCHIVE_BATCH;
     q->pending.done = asked;
-    q->asker = a;
+    q->request = a;
     if (serve_question_start(a->conn, q))
         return true;
     serve_question_free(q);

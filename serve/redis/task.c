@@ -14,12 +14,14 @@ void redis_answer_later(struct conn *conn, bool there,
                         void (*answer)(void *from, struct redis_call *c),
                         void *from)
 {
-    struct redis_call c = redis_call_of(conn, redis_out(conn), NULL);
     const bool queued = redis_multi_running(conn->redis);
-    size_t before = c.out->len;
+    struct redis_call c;
+    size_t before;
 
     if (!there && !queued)
         return;
+    c = redis_call_of(conn, redis_out(conn), NULL);
+    before = c.out->len;
     answer(from, &c);
     if (c.out->len > before && c.out->bytes[before] == '-')
         COUNT(c.loop, errors, 1);
