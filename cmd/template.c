@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../lib/disk/disk.h"
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
 #include "../web/select.h"
@@ -110,7 +111,7 @@ void cmd_template_print(const char *text, size_t len)
         size_t n = at;
         bool broken = false;
 
-        while (n < len && text[n] && strchr(" \t\r\n\f", text[n]))
+        while (n < len && space_html(text[n]))
             broken |= strchr("\r\n\f", text[n++]) != NULL;
         if (n > at && broken)
             output_text(" ");
@@ -121,7 +122,7 @@ void cmd_template_print(const char *text, size_t len)
             n++;
         output_bytes(text + at, n - at);
         at = n;
-        if (n < len && (!text[n] || !strchr(" \t\r\n\f", text[n]))) {
+        if (n < len && !space_html(text[n])) {
             output_text(UTF8_UNKNOWN);
             at++;
         }

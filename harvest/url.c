@@ -6,16 +6,8 @@
 
 #include <seen/url.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
-
-static struct seen_span trim(struct seen_span s)
-{
-    while (s.len && strchr(" \t\r\n", s.text[0]) && s.text[0])
-        s.text++, s.len--;
-    while (s.len && strchr(" \t\r\n", s.text[s.len - 1]) && s.text[s.len - 1])
-        s.len--;
-    return s;
-}
 
 /* "http" and "//" must be there: a relative text is not made absolute, and
    "http:path" is not guessed at. */
@@ -41,7 +33,7 @@ enum seen_code harvest_url_read(char out[HARVEST_URL + 1],
     const char *host;
     enum seen_code code;
 
-    text = trim(text);
+    text = space_trim_xml(text);
     if (!text.len)
         return seen_fail(why, SEEN_BAD_URL, 0, "a URL is missing");
     if (text.len > HARVEST_URL)

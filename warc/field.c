@@ -3,21 +3,8 @@
 
 #include <string.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
-
-static bool white(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct seen_span trim(struct seen_span s)
-{
-    while (s.len && white(s.text[0]))
-        s.text++, s.len--;
-    while (s.len && white(s.text[s.len - 1]))
-        s.len--;
-    return s;
-}
 
 bool warc_field_next(struct seen_span *rest, struct seen_span *name,
                      struct seen_span *value)
@@ -39,7 +26,7 @@ bool warc_field_next(struct seen_span *rest, struct seen_span *name,
         value->text = colon + 1;
         value->len = line.len - name->len - 1;
     }
-    *value = trim(*value);
+    *value = space_trim_xml(*value);
     return true;
 }
 

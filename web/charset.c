@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
 
@@ -108,9 +109,9 @@ const struct web_charset *web_charset_find(const char *label, size_t len)
 {
     char word[LABEL + 3] = " ";
 
-    while (len && strchr(" \t\n\f\r", *label))
+    while (len && space_html(*label))
         label++, len--;
-    while (len && strchr(" \t\n\f\r", label[len - 1]))
+    while (len && space_html(label[len - 1]))
         len--;
     if (!len || len > LABEL || memchr(label, ' ', len) ||
         memchr(label, '\0', len))

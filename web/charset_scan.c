@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 
 enum { PRESCAN = 1024, WORD = 64 };
@@ -18,11 +19,6 @@ enum { PRESCAN = 1024, WORD = 64 };
 struct scan {
     const char *at, *end;
 };
-
-static bool space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
 
 static bool letter(char c)
 {
@@ -42,22 +38,22 @@ static bool attribute(struct scan *s, struct seen_span *name,
 {
     char quote;
 
-    while (s->at < s->end && (space(*s->at) || *s->at == '/'))
+    while (s->at < s->end && (space_html(*s->at) || *s->at == '/'))
         s->at++;
     if (s->at >= s->end || *s->at == '>')
         return false;
     name->text = s->at++; /* "=" may be the first byte of a name */
-    while (s->at < s->end && !space(*s->at) && *s->at != '/' &&
+    while (s->at < s->end && !space_html(*s->at) && *s->at != '/' &&
            *s->at != '>' && *s->at != '=')
         s->at++;
     name->len = (size_t)(s->at - name->text);
     *value = (struct seen_span){ s->at, 0 };
-    while (s->at < s->end && space(*s->at))
+    while (s->at < s->end && space_html(*s->at))
         s->at++;
     if (s->at >= s->end || *s->at != '=')
         return true;
     s->at++;
-    while (s->at < s->end && space(*s->at))
+    while (s->at < s->end && space_html(*s->at))
         s->at++;
     if (s->at >= s->end || *s->at == '>')
         return true;
@@ -72,7 +68,7 @@ static bool attribute(struct scan *s, struct seen_span *name,
         return true;
     }
     value->text = s->at;
-    while (s->at < s->end && !space(*s->at) && *s->at != '>')
+    while (s->at < s->end && !space_html(*s->at) && *s->at != '>')
         s->at++;
     value->len = (size_t)(s->at - value->text);
     return true;
@@ -88,19 +84,19 @@ const struct web_charset *web_charset_meta(const char *content, size_t len)
         if (strncasecmp(at, "charset", 7) != 0)
             continue;
         at += 7;
-        while (at < end && space(*at))
+        while (at < end && space_html(*at))
             at++;
         if (at < end && *at == '=')
             break;
         at--; /* it may begin the next word */
     }
-    for (at++; at < end && space(*at);)
+    for (at++; at < end && space_html(*at);)
         at++;
     if (at < end && (*at == '"' || *at == '\'')) {
         stop = memchr(at + 1, *at, (size_t)(end - at - 1));
         return stop ? web_charset_find(at + 1, (size_t)(stop - at - 1)) : NULL;
     }
-    for (stop = at; stop < end && !space(*stop) && *stop != ';';)
+    for (stop = at; stop < end && !space_html(*stop) && *stop != ';';)
         stop++;
     return web_charset_find(at, (size_t)(stop - at));
 }
@@ -153,7 +149,7 @@ static void skip_tag(struct scan *s)
 {
     struct seen_span name, value;
 
-    while (s->at < s->end && !space(*s->at) && *s->at != '>')
+    while (s->at < s->end && !space_html(*s->at) && *s->at != '>')
         s->at++;
     while (attribute(s, &name, &value))
         ;
@@ -171,7 +167,7 @@ static const struct web_charset *search_meta(struct scan s)
         } else if (begins(&s, "<!--")) {
             skip_comment(&s);
         } else if (begins(&s, "<meta") && s.end - s.at > 5 &&
-                   (space(s.at[5]) || s.at[5] == '/')) {
+                   (space_html(s.at[5]) || s.at[5] == '/')) {
             s.at += 5;
             found = read_meta(&s);
             if (found)

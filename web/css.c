@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/utf8.h"
 
 enum at_rule { NONE, IMPORT, NAMESPACE };
@@ -22,11 +23,6 @@ struct css {
     bool cut;          /* the URL was longer than that */
     char text[WEB_CSS_URL];
 };
-
-static bool space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
-}
 
 static bool newline(char c)
 {
@@ -72,7 +68,7 @@ static void read_escape(struct css *c)
             add(c, c->at++, 1);
         return;
     }
-    if (c->at < c->end && space(*c->at)) {
+    if (c->at < c->end && space_html(*c->at)) {
         if (*c->at == '\r' && c->end - c->at > 1 && c->at[1] == '\n')
             c->at++;
         c->at++;
@@ -144,7 +140,7 @@ static void skip_url(struct css *c)
 /* After "url(": false if it is wrong. */
 static bool read_url(struct css *c)
 {
-    while (c->at < c->end && space(*c->at))
+    while (c->at < c->end && space_html(*c->at))
         c->at++;
     if (c->at < c->end && (*c->at == '"' || *c->at == '\'')) {
         bool good = read_string(c);
@@ -154,8 +150,8 @@ static bool read_url(struct css *c)
     }
     begin(c);
     for (; c->at < c->end && *c->at != ')';) {
-        if (space(*c->at)) {
-            while (c->at < c->end && space(*c->at))
+        if (space_html(*c->at)) {
+            while (c->at < c->end && space_html(*c->at))
                 c->at++;
             if (c->at == c->end || *c->at == ')')
                 break;

@@ -1,21 +1,8 @@
 /* header.c - read Link, Refresh, X-Robots-Tag and Content-Type. */
 #include "header.h"
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
-
-static bool space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
-}
-
-static struct seen_span trim(struct seen_span s)
-{
-    while (s.len && space(s.text[0]))
-        s.text++, s.len--;
-    while (s.len && space(s.text[s.len - 1]))
-        s.len--;
-    return s;
-}
 
 static void skip(struct seen_span *s, size_t n)
 {
@@ -25,7 +12,7 @@ static void skip(struct seen_span *s, size_t n)
 
 static void skip_space(struct seen_span *s)
 {
-    while (s->len && space(s->text[0]))
+    while (s->len && space_html(s->text[0]))
         skip(s, 1);
 }
 
@@ -45,12 +32,13 @@ bool web_header_next(struct seen_span *rest, struct seen_span *name,
             span_line(rest, &more);
             line.len = (size_t)(more.text + more.len - line.text);
         }
-        while (n < line.len && line.text[n] != ':' && !space(line.text[n]))
+        while (n < line.len && line.text[n] != ':' &&
+               !space_html(line.text[n]))
             n++;
         if (!n || n == line.len || line.text[n] != ':')
             continue;
         *name = (struct seen_span){ line.text, n };
-        *value = trim(
+        *value = space_trim_html(
             (struct seen_span){ line.text + n + 1, line.len - n - 1 });
         return true;
     }
@@ -75,7 +63,7 @@ static struct seen_span read_value(struct seen_span *s)
         return value;
     }
     while (n < s->len && s->text[n] != ';' && s->text[n] != ',' &&
-           !space(s->text[n]))
+           !space_html(s->text[n]))
         n++;
     value.len = n;
     skip(s, n);
@@ -89,7 +77,7 @@ static void read_parameter(struct seen_span *s, struct web_header_link *link,
     size_t n = 0;
 
     while (n < s->len && s->text[n] != '=' && s->text[n] != ';' &&
-           s->text[n] != ',' && !space(s->text[n]))
+           s->text[n] != ',' && !space_html(s->text[n]))
         n++;
     name.len = n;
     skip(s, n);
@@ -129,7 +117,8 @@ bool web_header_link(struct seen_span *rest, struct web_header_link *link)
         bool has_rel = false;
         size_t n = 1;
 
-        while (rest->len && (space(rest->text[0]) || rest->text[0] == ','))
+        while (rest->len &&
+               (space_html(rest->text[0]) || rest->text[0] == ','))
             skip(rest, 1);
         if (!rest->len)
             return false;
@@ -194,7 +183,8 @@ bool web_header_refresh(struct seen_span value, struct seen_span *url)
     while (s.len &&
            (s.text[0] == '.' || (s.text[0] >= '0' && s.text[0] <= '9')))
         skip(&s, 1);
-    if (s.len && s.text[0] != ';' && s.text[0] != ',' && !space(s.text[0]))
+    if (s.len && s.text[0] != ';' && s.text[0] != ',' &&
+        !space_html(s.text[0]))
         return false;
     skip_space(&s);
     if (s.len && (s.text[0] == ';' || s.text[0] == ','))
@@ -250,7 +240,7 @@ void web_header_wishes(struct web_wishes *wishes, struct seen_span value,
             struct seen_span before = { word.text,
                                         (size_t)(colon - word.text) };
 
-            before = trim(before);
+            before = space_trim_html(before);
             if (has_argument(before))
                 continue;
             ours = span_like(before, agent) || span_is(before, "*") ||
@@ -258,7 +248,7 @@ void web_header_wishes(struct web_wishes *wishes, struct seen_span value,
             word.len -= (size_t)(colon + 1 - word.text);
             word.text = colon + 1;
         }
-        word = trim(word);
+        word = space_trim_html(word);
         if (!ours)
             continue;
         if (span_like(word, "noindex") || span_like(word, "none"))
@@ -277,15 +267,15 @@ void web_header_type(struct seen_span value, struct seen_span *type,
 
     *type = *charset = (struct seen_span){ "", 0 };
     if (span_cut(&rest, ';', type))
-        *type = trim(*type);
+        *type = space_trim_html(*type);
     while (rest.len) {
         size_t n = 0;
 
-        while (rest.len && (space(rest.text[0]) || rest.text[0] == ';'))
+        while (rest.len && (space_html(rest.text[0]) || rest.text[0] == ';'))
             skip(&rest, 1);
         while (n < rest.len && rest.text[n] != '=' && rest.text[n] != ';')
             n++;
-        name = trim((struct seen_span){ rest.text, n });
+        name = space_trim_html((struct seen_span){ rest.text, n });
         skip(&rest, n);
         if (!rest.len || rest.text[0] != '=')
             continue;

@@ -16,10 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
-}
+#include "../lib/text/space.h"
 
 static bool letter(char c)
 {
@@ -55,7 +52,7 @@ static const char *read_name(struct web_html *h, const char *at)
     uint32_t hash = 2166136261u;
     size_t n = 0;
 
-    for (; at < h->end && !space(*at) && *at != '/' && *at != '>'; at++) {
+    for (; at < h->end && !space_html(*at) && *at != '/' && *at != '>'; at++) {
         char c = *at;
 
         if (c >= 'A' && c <= 'Z' && !h->xml)
@@ -79,7 +76,7 @@ static const char *read_value(struct web_html *h, const char *at,
 {
     const char *stop;
 
-    while (at < h->end && space(*at))
+    while (at < h->end && space_html(*at))
         at++;
     *value = (struct seen_span){ at, 0 };
     if (at == h->end || *at == '>')
@@ -89,7 +86,7 @@ static const char *read_value(struct web_html *h, const char *at,
         *value = (struct seen_span){ at + 1, (size_t)(stop - at - 1) };
         return stop < h->end ? stop + 1 : stop;
     }
-    for (stop = at; stop < h->end && !space(*stop) && *stop != '>';)
+    for (stop = at; stop < h->end && !space_html(*stop) && *stop != '>';)
         stop++;
     value->len = (size_t)(stop - at);
     return stop;
@@ -107,7 +104,7 @@ static const char *read_attributes(struct web_html *h, const char *at,
         const char *name;
         size_t len;
 
-        for (; at < h->end && (space(*at) || *at == '/'); at++)
+        for (; at < h->end && (space_html(*at) || *at == '/'); at++)
             *closing = *at == '/';
         if (at == h->end)
             return NULL;
@@ -115,12 +112,12 @@ static const char *read_attributes(struct web_html *h, const char *at,
             *closing = *closing && at[-1] == '/';
             return at + 1;
         }
-        for (name = at++; at < h->end && !space(*at) && *at != '/' &&
+        for (name = at++; at < h->end && !space_html(*at) && *at != '/' &&
                           *at != '>' && *at != '=';)
             at++;
         len = (size_t)(at - name);
         value = (struct seen_span){ at, 0 };
-        while (at < h->end && space(*at))
+        while (at < h->end && space_html(*at))
             at++;
         *closing = false;
         if (at < h->end && *at == '=')
@@ -264,7 +261,8 @@ static bool ends_raw(const struct web_html *h, const char *at,
 {
     return (size_t)(h->end - at) > len + 2 && at[0] == '<' && at[1] == '/' &&
            !strncasecmp(at + 2, name, len) &&
-           (space(at[len + 2]) || at[len + 2] == '/' || at[len + 2] == '>');
+           (space_html(at[len + 2]) || at[len + 2] == '/' ||
+            at[len + 2] == '>');
 }
 
 /*
@@ -296,7 +294,7 @@ static const char *end_of_script(const struct web_html *h)
             at += 3;
         } else if (state == ESCAPED && h->end - at > 7 &&
                    !strncasecmp(at, "<script", 7) &&
-                   (space(at[7]) || at[7] == '/' || at[7] == '>')) {
+                   (space_html(at[7]) || at[7] == '/' || at[7] == '>')) {
             state = DOUBLE;
             at += 6;
         }
@@ -330,7 +328,7 @@ static bool read_text(struct web_html *h, struct web_html_event *e)
     h->at = find(from, h->end, '<');
     if (h->frames_ok)
         for (const char *at = from; at < h->at && h->frames_ok; at++)
-            h->frames_ok = space(*at) || *at == '\0';
+            h->frames_ok = space_html(*at) || *at == '\0';
     text_event(h, e, from, h->at, true);
     return !h->frames;
 }

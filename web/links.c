@@ -12,6 +12,7 @@
 
 #include <seen/url.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "css.h"
 #include "links_reader.h"
@@ -141,9 +142,9 @@ static bool take_word(struct seen_span *rest, struct seen_span *word)
 {
     size_t n = 0;
 
-    while (rest->len && strchr(" \t\n\f\r", rest->text[0]))
+    while (rest->len && space_html(rest->text[0]))
         rest->text++, rest->len--;
-    while (n < rest->len && !strchr(" \t\n\f\r", rest->text[n]))
+    while (n < rest->len && !space_html(rest->text[n]))
         n++;
     *word = (struct seen_span){ rest->text, n };
     rest->text += n;

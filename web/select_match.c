@@ -27,6 +27,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "view.h"
 
@@ -74,11 +75,6 @@ static const char *value_of(const struct match *m, const xmlNode *node,
 
 /* --- tests of one element --- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
 static bool same(const char *a, const char *b, size_t n, bool fold)
 {
     return fold ? !strncasecmp(a, b, n) : !strncmp(a, b, n);
@@ -92,9 +88,9 @@ static bool has_word(const char *list, const char *word, bool fold)
     while (*list) {
         size_t n = 0;
 
-        while (is_space(*list))
+        while (space_html(*list))
             list++;
-        while (list[n] && !is_space(list[n]))
+        while (list[n] && !space_html(list[n]))
             n++;
         if (n && n == len && same(list, word, n, fold))
             return true;

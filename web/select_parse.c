@@ -23,7 +23,7 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/hex.h"
-#include "../lib/text/span.h"
+#include "../lib/text/space.h"
 #include "../lib/text/utf8.h"
 #include "view.h"
 
@@ -61,11 +61,6 @@ static int peek_at(const struct css *c, size_t ahead)
 static int peek(const struct css *c)
 {
     return peek_at(c, 0);
-}
-
-static bool is_space(int b)
-{
-    return b == ' ' || b == '\t' || b == '\n' || b == '\r' || b == '\f';
 }
 
 static bool is_digit(int b)
@@ -116,7 +111,7 @@ static bool skip_space(struct css *c)
 {
     bool some = false;
 
-    while (skip_comments(c) && is_space(peek(c))) {
+    while (skip_comments(c) && space_html((char)peek(c))) {
         c->at++;
         some = true;
     }
@@ -147,7 +142,7 @@ static void read_escape(struct css *c, struct buffer *to)
     }
     if (peek(c) == '\r' && peek_at(c, 1) == '\n')
         c->at++;
-    if (is_space(peek(c)))
+    if (space_html((char)peek(c)))
         c->at++;
     if (!code || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
         code = 0xfffd;

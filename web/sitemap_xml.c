@@ -22,6 +22,7 @@
 
 #include <seen/url.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 
 #define XML "http://www.w3.org/XML/1998/namespace"
@@ -44,15 +45,6 @@ struct seen_span web_sitemap_keep(char *to, size_t room, struct seen_span s)
     if (n)
         memcpy(to, s.text, n);
     return (struct seen_span){ to, n };
-}
-
-static struct seen_span trim(struct seen_span s)
-{
-    while (s.len && memchr(" \t\r\n", s.text[0], 4))
-        s.text++, s.len--;
-    while (s.len && memchr(" \t\r\n", s.text[s.len - 1], 4))
-        s.len--;
-    return s;
 }
 
 struct seen_span web_sitemap_attribute(const struct web_sitemap_element *e,
@@ -79,7 +71,7 @@ struct seen_span web_sitemap_unescape(char *to, size_t room,
         if (span_begins((struct seen_span){ s.text + i, s.len - i }, "&#38;"))
             i += 4;
     }
-    return trim((struct seen_span){ to, n });
+    return space_trim_xml((struct seen_span){ to, n });
 }
 
 bool web_sitemap_home(const struct web_sitemap *s,
@@ -215,8 +207,10 @@ static void end_element(void *to, const xmlChar *local, const xmlChar *prefix,
     if (s->field != WEB_FIELD_NONE) {
         bool fits = s->len <= sizeof s->text;
 
-        s->form->end(s, trim((struct seen_span){ s->text, fits ? s->len : 0 }),
-                     fits);
+        s->form->end(
+            s,
+            space_trim_xml((struct seen_span){ s->text, fits ? s->len : 0 }),
+            fits);
         s->field = WEB_FIELD_NONE;
     } else if (s->entry_depth && s->depth == s->entry_depth) {
         web_sitemap_entry_end(s);

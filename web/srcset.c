@@ -1,10 +1,7 @@
 /* srcset.c - parse a srcset attribute as the HTML standard does. */
 #include "srcset.h"
 
-static bool space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\t' || c == '\f' || c == '\r';
-}
+#include "../lib/text/space.h"
 
 static bool digit(char c)
 {
@@ -78,7 +75,7 @@ static const char *read_descriptors(struct described *d, const char *at,
             inside = *at != ')';
         } else if (*at == '(') {
             inside = true;
-        } else if (space(*at)) {
+        } else if (space_html(*at)) {
             if (at > from)
                 describe(d, from, (size_t)(at - from));
             from = at + 1;
@@ -96,9 +93,9 @@ bool web_srcset_next(struct seen_span *rest, struct seen_span *url)
 
     do {
         d = (struct described){ .wrong = false };
-        while (at < end && (space(*at) || *at == ','))
+        while (at < end && (space_html(*at) || *at == ','))
             at++;
-        for (from = at; at < end && !space(*at);)
+        for (from = at; at < end && !space_html(*at);)
             at++;
         *url = (struct seen_span){ from, (size_t)(at - from) };
         if (url->len && from[url->len - 1] == ',') {

@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
 #include "header.h"
@@ -180,17 +181,12 @@ static void skip(struct web_timemap *t, bool line_ends)
     t->state = line_ends ? BETWEEN : JUNK;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 /* The bytes of a byte order mark of UTF-8 are as good as space. */
 static void between(struct web_timemap *t, char c)
 {
     if (c == '<')
         begin(t);
-    else if (!is_space(c) && c != ',' && c != '\xef' && c != '\xbb' &&
+    else if (!space_xml(c) && c != ',' && c != '\xef' && c != '\xbb' &&
              c != '\xbf')
         skip(t, false);
 }
@@ -201,7 +197,7 @@ static void junk(struct web_timemap *t, char c)
         t->state = BETWEEN;
     else if (c == '<' && t->comma)
         begin(t);
-    else if (!is_space(c))
+    else if (!space_xml(c))
         t->comma = c == ',';
 }
 

@@ -28,6 +28,7 @@
 #include <libxml/SAX2.h>
 
 #include "../lib/text/sip.h"
+#include "../lib/text/space.h"
 #include "charset.h"
 #include "view.h"
 
@@ -77,11 +78,6 @@ static enum seen_code decode(struct buffer *text, const char *bytes,
 
 /* --- bounds --- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
 static bool begins_name(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c == ':';
@@ -109,7 +105,7 @@ static size_t scan_tag(const char *text, size_t len, size_t at,
             between = true;
             continue;
         }
-        if (is_space(c) || c == '/') {
+        if (space_html(c) || c == '/') {
             between = true;
             continue;
         }

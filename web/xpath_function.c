@@ -18,6 +18,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/space.h"
 #include "../lib/text/span.h"
 
 /* --- arguments --- */
@@ -69,11 +70,6 @@ static size_t count_characters(struct seen_span text)
     return n;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static void normalize(struct web_xpath_work *e, struct web_xpath_value *v)
 {
     struct buffer b = { .bytes = NULL };
@@ -82,11 +78,11 @@ static void normalize(struct web_xpath_work *e, struct web_xpath_value *v)
     if (!spend(e, text.len))
         return;
     for (size_t i = 0, n; i < text.len; i += n) {
-        for (n = 0; i + n < text.len && is_space(text.text[i + n]);)
+        for (n = 0; i + n < text.len && space_xml(text.text[i + n]);)
             n++;
         if (n)
             continue;
-        while (i + n < text.len && !is_space(text.text[i + n]))
+        while (i + n < text.len && !space_xml(text.text[i + n]))
             n++;
         if (b.len)
             buffer_byte(&b, ' ');
@@ -278,11 +274,11 @@ static void add_ids(struct web_xpath_work *e, struct web_xpath_set *to,
     for (size_t i = 0, n; i < text.len && e->code == SEEN_OK; i += n) {
         const xmlAttr *a;
 
-        for (n = 0; i + n < text.len && is_space(text.text[i + n]);)
+        for (n = 0; i + n < text.len && space_xml(text.text[i + n]);)
             n++;
         if (n)
             continue;
-        while (i + n < text.len && !is_space(text.text[i + n]))
+        while (i + n < text.len && !space_xml(text.text[i + n]))
             n++;
         if (n >= sizeof name)
             continue;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "../../lib/text/json.h"
-#include "../../lib/text/span.h"
+#include "../../lib/text/space.h"
 #include "../../web/resolve.h"
 #include "../page/scope.h"
 #include "inside.h"
@@ -44,11 +44,6 @@ struct extraction {
     struct buffer text, value;
 };
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
-}
-
 /* White space folded to single spaces, and none at the ends; no-break spaces
    count as white space. */
 static void fold(struct buffer *to, struct seen_span text)
@@ -56,7 +51,7 @@ static void fold(struct buffer *to, struct seen_span text)
     bool space = false;
 
     for (size_t i = 0; i < text.len; i++) {
-        if (is_space(text.text[i])) {
+        if (space_html(text.text[i])) {
             space = true;
         } else if (text.text[i] == '\xc2' && i + 1 < text.len &&
                    text.text[i + 1] == '\xa0') {

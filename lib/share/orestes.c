@@ -28,6 +28,7 @@
 #include "../filter/storage.h"
 #include "../store/save.h"
 #include "../text/hex.h"
+#include "../text/space.h"
 #include "base64.h"
 #include "out.h"
 #include "rows.h"
@@ -178,7 +179,7 @@ static int peek_token(struct orestes *o)
 {
     int c;
 
-    while ((c = peek(o)) == ' ' || c == '\t' || c == '\n' || c == '\r')
+    while (space_xml((char)(c = peek(o))))
         o->at++;
     return c;
 }

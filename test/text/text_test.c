@@ -13,6 +13,7 @@
 #include "lib/text/json.h"
 #include "lib/text/little.h"
 #include "lib/text/percent.h"
+#include "lib/text/space.h"
 #include "lib/text/span.h"
 #include "lib/text/utf8.h"
 #include "lib/text/xml.h"
@@ -39,6 +40,20 @@ TEST(spans_compare_by_bytes_and_like_ignores_ascii_case)
     assert_true(span_equal(none, span_of("")));
     assert_span(span_trim(span_of(" \ta b\t ")), "a b");
     assert_int_equal(span_trim(span_of(" \t ")).len, 0);
+}
+
+TEST(white_space_is_that_of_html_or_of_xml)
+{
+    static const char zero[] = "\0a";
+
+    for (int c = 0; c < 256; c++) {
+        assert_int_equal(space_xml((char)c), c && strchr(" \t\r\n", c));
+        assert_int_equal(space_html((char)c), c && strchr(" \t\r\n\f", c));
+    }
+    assert_span(space_trim_xml(span_of("\r\n \fa b\t\n")), "\fa b");
+    assert_span(space_trim_html(span_of("\r\n \fa b\f\n")), "a b");
+    assert_int_equal(space_trim_html(span_of(" \f")).len, 0);
+    assert_int_equal(space_trim_html((struct seen_span){ zero, 2 }).len, 2);
 }
 
 TEST(lines_end_with_lf_or_crlf_and_the_last_needs_no_end)
@@ -469,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_budget_is_paid_by_the_whole),
         cmocka_unit_test(after_a_stop_a_budget_has_its_grace_and_no_more),
         cmocka_unit_test(spans_compare_by_bytes_and_like_ignores_ascii_case),
+        cmocka_unit_test(white_space_is_that_of_html_or_of_xml),
         cmocka_unit_test(lines_end_with_lf_or_crlf_and_the_last_needs_no_end),
         cmocka_unit_test(a_buffer_holds_what_was_written_in_order),
         cmocka_unit_test(a_buffer_grows_to_any_size),

@@ -41,6 +41,7 @@ TEST(labels_are_those_of_the_standard)
         if (c)
             assert_string_equal(web_charset_name(c), cases[i].name);
     }
+    assert_null(web_charset_find("utf-8\0", 6)); /* zero is no space */
 }
 
 TEST(the_mark_the_header_and_the_meta_are_asked_in_this_order)
