@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/hex.h"
 #include "../lib/text/space.h"
 #include "../lib/text/utf8.h"
 
@@ -36,14 +37,6 @@ static bool name(char c)
            (unsigned char)c >= 0x80;
 }
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static void add(struct css *c, const char *bytes, size_t n)
 {
     if (n > sizeof c->text - c->len) {
@@ -61,8 +54,8 @@ static void read_escape(struct css *c)
     char utf8[4];
     int n = 0;
 
-    for (; n < 6 && c->at < c->end && hex(*c->at) >= 0; n++)
-        code = code * 16 + (uint32_t)hex(*c->at++);
+    for (; n < 6 && c->at < c->end && hex_digit(*c->at) >= 0; n++)
+        code = code * 16 + (uint32_t)hex_digit(*c->at++);
     if (!n) {
         if (c->at < c->end)
             add(c, c->at++, 1);
