@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "question.h"
 #include "words.h"
@@ -16,7 +17,7 @@ static enum seen_code place_answer(struct change_question *q)
 {
     struct change_answer *a = change_answers_add(q->all);
 
-    return a ? SEEN_OK : change_no_memory(q->why);
+    return a ? SEEN_OK : no_memory_for(q->why, "an answer");
 }
 
 static bool is_ours(const struct change_question *q)
@@ -33,7 +34,7 @@ static enum seen_code set_aside(struct change_question *q, const char *reason)
 {
     q->answer.class = CHANGE_ERROR;
     q->answer.why = change_answers_keep(q->all, span_of(reason));
-    return q->answer.why.text ? SEEN_OK : change_no_memory(q->why);
+    return q->answer.why.text ? SEEN_OK : no_memory_for(q->why, "an answer");
 }
 
 static enum seen_code answer_one(struct change_question *q)
@@ -66,8 +67,9 @@ static enum seen_code note_costly(struct change_question *q)
     if (!b->failed)
         q->answer.costly = change_answers_keep(
             q->all, (struct seen_span){ b->bytes, b->len });
-    return b->failed || !q->answer.costly.text ? change_no_memory(q->why)
-                                               : SEEN_OK;
+    return b->failed || !q->answer.costly.text
+               ? no_memory_for(q->why, "an answer")
+               : SEEN_OK;
 }
 
 static enum seen_code finish(struct change_question *q)
@@ -82,7 +84,7 @@ static enum seen_code finish(struct change_question *q)
         a->json = change_answers_keep(
             q->all, (struct seen_span){ s->line.bytes, s->line.len });
         if (s->line.failed || !a->json.text)
-            return change_no_memory(q->why);
+            return no_memory_for(q->why, "an answer");
     }
     return change_stored_add(q);
 }

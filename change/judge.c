@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "../lib/text/little.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "question.h"
 #include "words.h"
@@ -85,7 +86,7 @@ static enum seen_code find_broken(struct change_question *q, bool *broken)
         *broken = true;
         change = change_answers_change(q->all);
         if (!change)
-            return change_no_memory(q->why);
+            return no_memory_for(q->why, "an answer");
         change->broken = true;
         change->field = f->name;
         change->exact = s->options.exact;
@@ -174,7 +175,7 @@ static enum seen_code is_new(struct change_question *q)
                                   s->page->content.lo, &copy, q->why);
     }
     if (code != SEEN_OK || s->other.failed || !q->answer.of.text)
-        return code == SEEN_OK ? change_no_memory(q->why) : code;
+        return code == SEEN_OK ? no_memory_for(q->why, "an answer") : code;
     answer_is(q, copy ? CHANGE_DUPLICATE : CHANGE_NEW,
               copy ? rate(q, CHANGE_TEXTS) : 0);
     return remember(q);
@@ -312,7 +313,7 @@ static enum seen_code keep_row(struct change_question *q)
     default: break;
     }
     if (s->known.fields.failed)
-        return change_no_memory(q->why);
+        return no_memory_for(q->why, "an answer");
     return change_exact_keep(&s->exact, q->r, &s->known, q->why);
 }
 

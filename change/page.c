@@ -6,11 +6,7 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/little.h"
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a page");
-}
+#include "../lib/text/memory.h"
 
 static uint64_t hash_of(struct seen_span text)
 {
@@ -74,7 +70,7 @@ static enum seen_code read_field(struct change_page *p, size_t number,
         return SEEN_OK;
     f = array_grow(p->field, &p->fields_room, p->fields + 1, sizeof *f);
     if (!f)
-        return no_memory(why);
+        return no_memory_for(why, "a page");
     p->field = f;
     f += p->fields++;
     *f = (struct change_page_field){ .name = from->name,
@@ -87,14 +83,15 @@ static enum seen_code read_field(struct change_page *p, size_t number,
     for (size_t i = 0; i < from->n; i++) {
         f->matched |= has_text(r->value[from->first + i]);
         if (!read_value(p, f, r->value[from->first + i], rule))
-            return no_memory(why);
+            return no_memory_for(why, "a page");
     }
     seen_key_hash(&sum, p->folded.bytes ? p->folded.bytes : "", p->folded.len);
     little_put_64(bytes, f->hash);
     little_put_64(bytes + 8, sum.lo);
     little_put_64(bytes + 16, sum.hi);
     buffer_bytes(&p->names, bytes, sizeof bytes);
-    return p->folded.failed || p->names.failed ? no_memory(why) : SEEN_OK;
+    return p->folded.failed || p->names.failed ? no_memory_for(why, "a page")
+                                               : SEEN_OK;
 }
 
 enum seen_code change_page_read(struct change_page *p,
@@ -151,7 +148,7 @@ static enum seen_code find_in_field(struct change_page *p,
         change_words_read(&p->cut, p->record->value[from->first + i], rule,
                           change_rules_share(p->record));
         if (p->cut.failed || (change_rule_ignores(rule) && !keep_shown(p)))
-            return no_memory(why);
+            return no_memory_for(why, "a page");
         for (size_t k = 0; k < p->cut.n; k++)
             p->place[p->places++] = (struct change_place){ i, k,
                                                            p->cut.shown[k] };
@@ -180,7 +177,7 @@ enum seen_code change_page_find(struct change_page *p, struct seen_error *why)
     p->places = p->folded.len = 0;
     /* All at once: what is kept in it must not move. */
     if (!place || !buffer_room(&p->folded, all_bytes(p->record) + 1))
-        return no_memory(why);
+        return no_memory_for(why, "a page");
     for (size_t i = 0; code == SEEN_OK && i < p->fields; i++)
         code = find_in_field(p, &p->field[i], why);
     return code;

@@ -25,6 +25,7 @@
 #include <seen/key.h>
 
 #include "../lib/text/array.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/random.h"
 
 enum { LOWER, UPPER, WHOLE, URL, TABLES };
@@ -296,11 +297,6 @@ static void join_group(struct change_prints *p, uint32_t number, uint32_t at)
     g->page = number;
 }
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for prints of pages");
-}
-
 static enum seen_code add_page(struct change_prints *p, uint64_t url,
                                uint32_t number, struct seen_error *why)
 {
@@ -308,10 +304,10 @@ static enum seen_code add_page(struct change_prints *p, uint64_t url,
                                          (size_t)number + 1, sizeof *more);
 
     if (!more)
-        return no_memory(why);
+        return no_memory_for(why, "prints of pages");
     p->page = more;
     if (!make_room(p, URL))
-        return no_memory(why);
+        return no_memory_for(why, "prints of pages");
     more[number] = (struct print_page){ .url = url };
     p->pages = (size_t)number + 1;
     p->table[URL].used++;
@@ -334,7 +330,7 @@ enum seen_code change_prints_put(struct change_prints *p, uint64_t url,
     if (!at)
         at = add_group(p, print, host);
     if (!at)
-        return no_memory(why);
+        return no_memory_for(why, "prints of pages");
     if (!known)
         code = add_page(p, url, (uint32_t)number, why);
     if (code != SEEN_OK)

@@ -22,11 +22,6 @@ struct change_question {
     struct seen_error *why;
 };
 
-static inline enum seen_code change_no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for an answer");
-}
-
 /* --- judge.c --- */
 
 /* What happened to the page, which is s->page. The answer has a place in the

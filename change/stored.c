@@ -7,6 +7,7 @@
 
 #include "../lib/text/hex.h"
 #include "../lib/text/little.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "question.h"
 
@@ -62,7 +63,7 @@ enum seen_code change_stored_id(struct change_question *q)
     }
     if (!b->failed)
         q->answer.id = made_id(q->s, q->all);
-    return b->failed || !q->answer.id.text ? change_no_memory(q->why)
+    return b->failed || !q->answer.id.text ? no_memory_for(q->why, "an answer")
                                            : SEEN_OK;
 }
 
@@ -150,7 +151,7 @@ enum seen_code change_stored_repeat(struct change_question *q, bool *stored)
         last = change_answers_add(q->all);
         if (last)
             last->class = CHANGE_END;
-        code = last ? SEEN_OK : change_no_memory(q->why);
+        code = last ? SEEN_OK : no_memory_for(q->why, "an answer");
     } else {
         code = change_answer_read(q->all, json, q->why);
     }
@@ -191,11 +192,11 @@ static enum seen_code add_missing(void *owner, struct seen_span url,
     if (!b->failed)
         a.id = made_id(q->s, q->all);
     if (b->failed || !a.id.text)
-        return change_no_memory(why);
+        return no_memory_for(why, "an answer");
     line->len = 0;
     change_answer_write(line, q->all, &a);
     if (line->failed)
-        return change_no_memory(why);
+        return no_memory_for(why, "an answer");
     code = store(q, a.id, change_ids_hash(a.id), a.class,
                  (struct seen_span){ line->bytes, line->len }, c->cause);
     buffer_byte(&q->s->caused, 'n'); /* new */
@@ -283,7 +284,8 @@ enum seen_code change_stored_caused(struct change_state *s,
                                     struct seen_error *why)
 {
     struct seen_span rest = { s->caused.bytes, s->caused.len }, line;
-    enum seen_code code = s->caused.failed ? change_no_memory(why) : SEEN_OK;
+    enum seen_code code = s->caused.failed ? no_memory_for(why, "an answer")
+                                           : SEEN_OK;
 
     while (code == SEEN_OK && span_cut(&rest, '\n', &line)) {
         bool again = *line.text == 'a';

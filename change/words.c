@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../lib/text/memory.h"
 #include "shingle.h"
 
 enum {
@@ -13,11 +14,6 @@ enum {
     KEY_COUNT = 2,
     KEY_SHINGLE = 3
 };
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for words");
-}
 
 static uint64_t field_key(uint64_t url, const struct change_page_field *field,
                           int kind)
@@ -59,7 +55,7 @@ enum seen_code change_words_part(struct change_answers *answers,
     struct buffer text = { .bytes = NULL };
 
     if (!part)
-        return no_memory(why);
+        return no_memory_for(why, "words");
     part->value = page->place[first].value;
     part->at = page->place[first].at;
     part->words = n;
@@ -73,7 +69,7 @@ enum seen_code change_words_part(struct change_answers *answers,
     if (text.failed)
         part->text.text = NULL;
     buffer_clear(&text);
-    return part->text.text ? SEEN_OK : no_memory(why);
+    return part->text.text ? SEEN_OK : no_memory_for(why, "words");
 }
 
 static enum seen_code add_seam(struct comparison *c, size_t value, size_t at,
@@ -82,7 +78,7 @@ static enum seen_code add_seam(struct comparison *c, size_t value, size_t at,
     struct change_part *part = change_answers_part(c->answers);
 
     if (!part)
-        return no_memory(why);
+        return no_memory_for(why, "words");
     part->value = value;
     part->at = at;
     c->seams++;
@@ -188,7 +184,7 @@ static enum seen_code compare_field(struct comparison *c,
         before = least;
     change = change_answers_change(c->answers);
     if (!change)
-        return no_memory(why);
+        return no_memory_for(why, "words");
     change->field = change_answers_keep(c->answers, field->name);
     change->words = field->words;
     change->added = c->added;
@@ -200,7 +196,7 @@ static enum seen_code compare_field(struct comparison *c,
     change->wrong = -expm1(3 * log1p(-rate));
     change->first = first;
     change->parts = c->answers->parts - first;
-    return change->field.text ? SEEN_OK : no_memory(why);
+    return change->field.text ? SEEN_OK : no_memory_for(why, "words");
 }
 
 static size_t longest(const struct change_page *page)
@@ -225,7 +221,8 @@ enum seen_code change_words_compare(struct change_filters *f, uint64_t url,
                             .url = url,
                             .key = malloc(room * sizeof *c.key),
                             .old = malloc(room * sizeof *c.old) };
-    enum seen_code code = c.key && c.old ? SEEN_OK : no_memory(why);
+    enum seen_code code = c.key && c.old ? SEEN_OK
+                                         : no_memory_for(why, "words");
 
     if (code == SEEN_OK)
         code = change_filters_settle(f, why); /* its rate is asked for, too */

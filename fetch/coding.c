@@ -12,6 +12,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 enum {
@@ -55,11 +56,6 @@ static bool enough(struct fetch_coded *step, size_t made)
     return step->cut = true;
 }
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory to decode");
-}
-
 /* --- gzip and deflate --- */
 
 /* One member, from the front of *rest. */
@@ -75,7 +71,7 @@ static enum seen_code undo_member(struct inflate *z, struct fetch_coded *step,
         void *to = make_room(step, &room);
 
         if (!to)
-            return no_memory(why);
+            return no_memory_for(why, "decoding");
         *result = inflate_some(z, &at, &n, to, room, &made);
         step->out->len += made;
         rest->text += piece - n;
@@ -172,7 +168,7 @@ static enum seen_code run_brotli(BrotliDecoderState *state,
     do {
         to = make_room(step, &n);
         if (!to)
-            return no_memory(why);
+            return no_memory_for(why, "decoding");
         room = n;
         result = BrotliDecoderDecompressStream(state, &left, &at, &n, &to,
                                                NULL);
@@ -185,7 +181,7 @@ static enum seen_code run_brotli(BrotliDecoderState *state,
     else if (result == BROTLI_DECODER_RESULT_SUCCESS)
         step->fault = left ? followed : NULL;
     else if (is_no_memory(BrotliDecoderGetErrorCode(state)))
-        return no_memory(why);
+        return no_memory_for(why, "decoding");
     else
         step->fault = "the br data is damaged";
     return SEEN_OK;
@@ -200,7 +196,7 @@ static enum seen_code undo_brotli(struct fetch_coders *coders,
 
     (void)coders;
     if (!state)
-        return no_memory(why);
+        return no_memory_for(why, "decoding");
     code = run_brotli(state, step, why);
     BrotliDecoderDestroyInstance(state);
     return code;
@@ -245,7 +241,7 @@ static enum seen_code undo_zstd(struct fetch_coders *coders,
     size_t result = 0; /* a frame has ended */
 
     if (!ready_zstd(coders))
-        return no_memory(why);
+        return no_memory_for(why, "decoding");
     do {
         if (!result && !begins_frame(&in)) {
             step->fault = "the zstd data is damaged";
@@ -254,7 +250,7 @@ static enum seen_code undo_zstd(struct fetch_coders *coders,
         out = (ZSTD_outBuffer){ .pos = 0 };
         out.dst = make_room(step, &out.size);
         if (!out.dst)
-            return no_memory(why);
+            return no_memory_for(why, "decoding");
         result = ZSTD_decompressStream(coders->zstd, &out, &in);
         step->out->len += out.pos;
         if (enough(step, out.pos))
@@ -264,7 +260,7 @@ static enum seen_code undo_zstd(struct fetch_coders *coders,
     if (!ZSTD_isError(result))
         step->cut = result != 0;
     else if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
-        return no_memory(why);
+        return no_memory_for(why, "decoding");
     else if (ZSTD_getErrorCode(result) ==
              ZSTD_error_frameParameter_windowTooLarge)
         step->fault = "the zstd data needs more memory than RFC 9659 allows";

@@ -10,6 +10,7 @@
 #include <seen/url.h>
 
 #include "../lib/disk/disk.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "head.h"
 #include "target.h"
@@ -21,11 +22,6 @@ struct fetch_credentials {
 };
 
 /* --- small things --- */
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for credentials");
-}
 
 /* `what` must not quote the line: it has a secret. */
 static enum seen_code bad_line(size_t line, const char *what,
@@ -74,7 +70,8 @@ static enum seen_code look_at(struct fetch_credentials *c, const char *path,
         !(it.st_mode & (S_IRWXG | S_IRWXO)))
         return SEEN_OK;
     c->exposed_path[c->exposed] = strdup(path);
-    return c->exposed_path[c->exposed++] ? SEEN_OK : no_memory(why);
+    return c->exposed_path[c->exposed++] ? SEEN_OK
+                                         : no_memory_for(why, "credentials");
 }
 
 /* A path beside the file of credentials. */
@@ -88,7 +85,7 @@ static enum seen_code take_path(char **out, struct seen_span name,
 
     *out = malloc(folder + name.len + 1);
     if (!*out)
-        return no_memory(why);
+        return no_memory_for(why, "credentials");
     memcpy(*out, file, folder);
     memcpy(*out + folder, name.text, name.len);
     (*out)[folder + name.len] = '\0';
@@ -128,7 +125,7 @@ static enum seen_code read_origin(struct seen_span word, bool *tls,
     *tls = fetch_target_tls(&target);
     *host = strdup(target.host);
     fetch_target_clear(&target);
-    return *host ? SEEN_OK : no_memory(why);
+    return *host ? SEEN_OK : no_memory_for(why, "credentials");
 }
 
 /* Those of the origin, which are new if it has none. */
@@ -170,7 +167,7 @@ static enum seen_code take_bearer(struct fetch_credential *to,
         return bad_line(line, "a token is one word", why);
     to->bearer = malloc(len + token.len + 1);
     if (!to->bearer)
-        return no_memory(why);
+        return no_memory_for(why, "credentials");
     memcpy(to->bearer, before, len);
     memcpy(to->bearer + len, token.text, token.len);
     to->bearer[len + token.len] = '\0';
@@ -192,7 +189,7 @@ static enum seen_code take_basic(struct fetch_credential *to,
     to->password = copy_of(
         (struct seen_span){ colon + 1, text.len - user - 1 });
     if (!to->user || !to->password)
-        return no_memory(why);
+        return no_memory_for(why, "credentials");
     return fetch_head_value(to->user) &&
                    (!*to->password || fetch_head_value(to->password))
                ? SEEN_OK
@@ -251,7 +248,7 @@ enum seen_code fetch_credentials_load(struct fetch_credentials **out,
     char *text = NULL;
     enum seen_code code = c ? disk_load(&text, &rest.len, path,
                                         FETCH_CREDENTIALS_FILE, why)
-                            : no_memory(why);
+                            : no_memory_for(why, "credentials");
     size_t n = rest.len;
 
     *out = NULL;

@@ -18,6 +18,7 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/map.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 enum { REMEMBERED = 1 << 16 }; /* hosts in memory */
@@ -175,11 +176,6 @@ void frontier_close(struct frontier *f)
 
 /* --- hosts --- */
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
-}
-
 static enum seen_code remember(struct frontier *f, struct seen_span name,
                                int64_t id, int64_t found,
                                struct seen_error *why)
@@ -187,19 +183,19 @@ static enum seen_code remember(struct frontier *f, struct seen_span name,
     struct entry *e = calloc(1, sizeof *e + name.len);
 
     if (!e)
-        return no_memory(why);
+        return no_memory_for(why, "a host");
     e->id = id;
     e->base = found;
     e->len = name.len;
     memcpy(e->name, name.text, name.len);
     if (!map_set(&f->names, e->name, e->len, e)) {
         free(e);
-        return no_memory(why);
+        return no_memory_for(why, "a host");
     }
     if (!map_set(&f->ids, &e->id, sizeof e->id, e)) {
         map_remove(&f->names, e->name, e->len);
         free(e);
-        return no_memory(why);
+        return no_memory_for(why, "a host");
     }
     return SEEN_OK;
 }
@@ -421,7 +417,7 @@ static enum seen_code read_origins(struct frontier *f, struct parked **out,
 
         if (!more) {
             sql_reset(st);
-            return no_memory(why);
+            return no_memory_for(why, "a host");
         }
         *out = more;
         more[*n].id = sql_number(st, 0);

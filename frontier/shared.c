@@ -63,6 +63,7 @@
 #include <string.h>
 
 #include "../lib/disk/clock.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 enum { DAY = 24 * 3600 * 1000 }; /* ms */
@@ -327,11 +328,6 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "excluded.until, status = excluded.status, body = excluded.body",
 };
 
-enum seen_code frontier_shared_no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for the frontier");
-}
-
 void frontier_shared_reach(struct frontier_shared *f, const char *point)
 {
     if (f->at)
@@ -542,7 +538,7 @@ enum seen_code frontier_shared_open(struct frontier_shared **out,
 
     *out = NULL;
     if (!f)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     f->db = db;
     f->name = strdup(worker->name);
     f->lease = worker->lease;
@@ -551,7 +547,7 @@ enum seen_code frontier_shared_open(struct frontier_shared **out,
     f->has = worker->has;
     f->memory = worker->owner;
     code = f->name ? read_version(db, &start, &noted, why)
-                   : frontier_shared_no_memory(why);
+                   : no_memory_for(why, "the frontier");
     if (code == SEEN_OK && !noted && *sql_epoch(db))
         code = frontier_shared_step(f, begin_epoch, NULL, why);
     if (code == SEEN_OK)

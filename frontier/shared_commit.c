@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "../lib/text/array.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 struct visit_change {
@@ -175,7 +176,7 @@ static enum seen_code add_visit(struct commit *c, int64_t id,
         return SEEN_OK;
     more = array_grow(c->visit, &c->visit_room, c->visits + 1, sizeof *more);
     if (!more)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     c->visit = more;
     c->visit[c->visits++] = (struct visit_change){ .id = id };
     return SEEN_OK;
@@ -404,7 +405,7 @@ static enum seen_code count_stopped(struct commit *c, int64_t host,
 
         if (!larger) {
             sql_reset(st);
-            code = frontier_shared_no_memory(why);
+            code = no_memory_for(why, "the frontier");
             break;
         }
         more = larger;
@@ -706,7 +707,7 @@ static enum seen_code find_ids(struct commit *c, struct seen_error *why)
     enum seen_code code;
 
     if (!name)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     for (size_t i = 0; i < g->links; i++)
         name[i] = g->link[i].host;
     for (size_t i = 0; i < g->put_offs; i++)
@@ -728,7 +729,7 @@ static enum seen_code allocate(struct commit *c, struct seen_error *why)
     c->chosen = calloc(most, sizeof *c->chosen);
     c->insert = calloc(g->links + 1, sizeof *c->insert);
     if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->insert)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     c->put_off_host = c->link_host + g->links;
     return SEEN_OK;
 }

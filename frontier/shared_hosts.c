@@ -26,6 +26,7 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/array.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 enum {
@@ -61,13 +62,13 @@ static enum seen_code remember(struct frontier_shared *f,
         return SEEN_OK;
     k = calloc(1, sizeof *k + name.len);
     if (!k)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     k->id = id;
     k->len = name.len;
     memcpy(k->name, name.text, name.len);
     if (!map_set(&f->hosts, k->name, k->len, k)) {
         free(k);
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     }
     return SEEN_OK;
 }
@@ -161,7 +162,7 @@ enum seen_code frontier_shared_host_ids(struct frontier_shared *f,
         frontier_shared_forget(f);
     u.name = calloc(n, sizeof *u.name);
     if (!u.name)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     collect(&u, name, n);
     if (u.n)
         code = frontier_shared_read(f, find_hosts, &u, why);
@@ -276,7 +277,7 @@ enum seen_code frontier_shared_count(struct frontier_shared *f,
     size_t changes = 0, some;
 
     if (!changed)
-        return frontier_shared_no_memory(why);
+        return no_memory_for(why, "the frontier");
     for (size_t i = 0; i < n; i++)
         if (host[i].queued)
             changed[changes++] = &host[i];
@@ -314,7 +315,7 @@ static enum seen_code find_unknown(struct unknown_hosts *u,
         more = array_grow(u->host, &u->room, u->n + 1, sizeof *more);
         if (!more) {
             sql_reset(st);
-            return frontier_shared_no_memory(why);
+            return no_memory_for(why, "the frontier");
         }
         u->host = more;
         more[u->n++] = (struct frontier_locked){ .id = sql_number(st, 0) };
@@ -401,7 +402,7 @@ static enum seen_code read_hosts(struct frontier_shared *f,
         buffer_span(&f->text, h->address);
     }
     if (code == SEEN_OK && f->text.failed)
-        code = frontier_shared_no_memory(why);
+        code = no_memory_for(why, "the frontier");
     for (size_t i = 0; code == SEEN_OK && i < *n; i++) {
         struct frontier_leased *h = &host[i];
 
@@ -518,7 +519,7 @@ enum seen_code frontier_shared_lease(struct frontier_shared *f, unsigned most,
         return code;
     t.host = calloc(most, sizeof *t.host);
     code = t.host ? frontier_shared_step(f, take_hosts, &t, why)
-                  : frontier_shared_no_memory(why);
+                  : no_memory_for(why, "the frontier");
     if (code == SEEN_OK)
         frontier_shared_reach(f, "taken");
     for (size_t i = 0; code == SEEN_OK && i < t.n; i++)
@@ -713,7 +714,7 @@ enum seen_code frontier_shared_release(struct frontier_shared *f,
 
     r.lock = calloc(n + 1, sizeof *r.lock);
     code = r.lock ? frontier_shared_step(f, return_hosts, &r, why)
-                  : frontier_shared_no_memory(why);
+                  : no_memory_for(why, "the frontier");
     free(r.lock);
     return code;
 }

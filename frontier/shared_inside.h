@@ -129,8 +129,6 @@ struct frontier_shared {
 /* For the tests: the process may be killed here. */
 void frontier_shared_reach(struct frontier_shared *f, const char *point);
 
-enum seen_code frontier_shared_no_memory(struct seen_error *why);
-
 /* Run a step that may be repeated. */
 enum seen_code frontier_shared_step(struct frontier_shared *f, sql_work *work,
                                     void *owner, struct seen_error *why);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 static int by_key(const void *a, const void *b)
@@ -171,7 +172,7 @@ static enum seen_code read_origin(void *owner, struct sql *db,
         r->origin->closed = (struct seen_span){ text->len ? text->bytes : "",
                                                 text->len };
     }
-    return code == SEEN_OK && text->failed ? frontier_shared_no_memory(why)
+    return code == SEEN_OK && text->failed ? no_memory_for(why, "the frontier")
                                            : code;
 }
 
@@ -214,7 +215,7 @@ static enum seen_code read_robots(void *owner, struct sql *db,
                                               text->len };
         r->found = true;
     }
-    return code == SEEN_OK && text->failed ? frontier_shared_no_memory(why)
+    return code == SEEN_OK && text->failed ? no_memory_for(why, "the frontier")
                                            : code;
 }
 

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 
 /* --- the beginning --- */
@@ -163,7 +164,7 @@ enum seen_code frontier_shared_begin(struct frontier_shared *f,
         if (code == SEEN_OK)
             code = frontier_shared_step(f, begin, &b, why);
     } else {
-        code = frontier_shared_no_memory(why);
+        code = no_memory_for(why, "the frontier");
     }
     if (code == SEEN_OK) {
         *state = b.state;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "shared_inside.h"
 
@@ -229,7 +230,7 @@ enum seen_code frontier_status_open(struct frontier_status **out,
 
     *out = NULL;
     code = s && path ? sql_connect(&s->db, path, SQL_READ, why)
-                     : frontier_shared_no_memory(why);
+                     : no_memory_for(why, "the frontier");
     if (code == SEEN_OK)
         code = find_kind(s, &same, why);
     if (code == SEEN_OK)

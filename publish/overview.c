@@ -19,6 +19,7 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/disk/walk.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/number.h"
 #include "../lib/text/xml.h"
 #include "file.h"
@@ -44,11 +45,6 @@ struct publish_overview {
 };
 
 /* --- collecting --------------------------------------------------------- */
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for an overview");
-}
 
 struct publish_overview *publish_overview_new(void)
 {
@@ -103,11 +99,13 @@ enum seen_code publish_overview_place(struct publish_overview *o,
     struct overview_place *p;
 
     if (!grow((void **)&o->place, o->places, &o->place_room, sizeof *p))
-        return no_memory(why);
+        return no_memory_for(why, "an overview");
     p = &o->place[o->places++];
     p->url = strdup(url);
     p->note = note && *note ? publish_shown(note) : NULL;
-    return p->url && (p->note || !note || !*note) ? SEEN_OK : no_memory(why);
+    return p->url && (p->note || !note || !*note)
+               ? SEEN_OK
+               : no_memory_for(why, "an overview");
 }
 
 /* Of "https://host:port/path": its host and port, with the length. */
@@ -147,7 +145,7 @@ enum seen_code publish_overview_filter(
     if (code != SEEN_OK)
         return code;
     if (!grow((void **)&o->filter, o->filters, &o->filter_room, sizeof *f))
-        return no_memory(why);
+        return no_memory_for(why, "an overview");
     f = &o->filter[o->filters++];
     memset(f, 0, sizeof *f);
     if (filter->changed)
@@ -159,7 +157,7 @@ enum seen_code publish_overview_filter(
                    copy(&f->holder, filter->holder) &&
                    copy(&f->as_of, filter->as_of) && copy(&f->changed, day)
                ? SEEN_OK
-               : no_memory(why);
+               : no_memory_for(why, "an overview");
 }
 
 /* --- order -------------------------------------------------------------- */
@@ -410,8 +408,9 @@ static enum seen_code write_file(const char *folder, const char *name,
                                  size_t *changed, struct seen_error *why)
 {
     char *path = walk_path(folder, name);
-    enum seen_code code = path && !b->failed ? publish_listing_check(path, why)
-                                             : no_memory(why);
+    enum seen_code code = path && !b->failed
+                              ? publish_listing_check(path, why)
+                              : no_memory_for(why, "an overview");
     bool new = false;
 
     if (code == SEEN_OK && !check_only)

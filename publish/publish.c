@@ -23,6 +23,7 @@
 #include "../lib/disk/disk.h"
 #include "../lib/disk/lock.h"
 #include "../lib/disk/walk.h"
+#include "../lib/text/memory.h"
 #include "changes.h"
 #include "examine.h"
 #include "file.h"
@@ -31,11 +32,6 @@
 #include "metadata.h"
 #include "text.h"
 #include "versions.h"
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory to publish");
-}
 
 /* --- the URL ------------------------------------------------------------ */
 
@@ -76,7 +72,7 @@ static enum seen_code take_url(struct publish_run *r, struct seen_error *why)
     r->totals->url = r->now.url ? strdup(r->now.url) : NULL;
     r->totals->moved = r->now.url &&
                        (!r->was.url || strcmp(r->was.url, r->now.url));
-    return r->totals->url ? SEEN_OK : no_memory(why);
+    return r->totals->url ? SEEN_OK : no_memory_for(why, "a list");
 }
 
 /* --- the lock ----------------------------------------------------------- */
@@ -93,7 +89,7 @@ static enum seen_code check_own(const char *folder, struct seen_error *why)
         char *path = walk_path(folder, own[i]);
 
         if (!path)
-            code = no_memory(why);
+            code = no_memory_for(why, "a list");
         else if (!lstat(path, &it) && !S_ISDIR(it.st_mode))
             code = seen_fail(why, SEEN_MISMATCH, 0,
                              "%s: is not a folder, or a link to one; seen "
@@ -108,7 +104,7 @@ enum seen_code publish_lock(int *fd, const char *folder,
                             struct seen_error *why)
 {
     char *path = walk_path(folder, ".publish/lock");
-    enum seen_code code = path ? SEEN_OK : no_memory(why);
+    enum seen_code code = path ? SEEN_OK : no_memory_for(why, "a list");
     struct stat it;
 
     if (code == SEEN_OK && (stat(folder, &it) || !S_ISDIR(it.st_mode)))
@@ -154,7 +150,7 @@ static enum seen_code report_duplicates(struct publish_run *r,
     char **name = malloc((n + 1) * sizeof *name), text[200];
 
     if (!name)
-        return no_memory(why);
+        return no_memory_for(why, "a list");
     memcpy(name, f->files.name, n * sizeof *name);
     if (n)
         qsort(name, n, sizeof *name, by_base);
@@ -344,7 +340,7 @@ enum seen_code publish(const struct publish_options *options,
 
     memset(totals, 0, sizeof *totals);
     if (!state || !archive)
-        code = no_memory(why);
+        code = no_memory_for(why, "a list");
     if (code == SEEN_OK)
         code = check_own(options->folder, why);
     if (code == SEEN_OK && !options->dry)

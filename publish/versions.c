@@ -10,15 +10,11 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/text/hex.h"
+#include "../lib/text/memory.h"
 #include "file.h"
 #include "folder.h"
 
 enum { HEX = 2 * PUBLISH_DIGEST_SHORT };
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
-}
 
 /* --- names -------------------------------------------------------------- */
 
@@ -89,7 +85,7 @@ static enum seen_code copy(const char *from, const char *to,
     int system;
 
     if (!next)
-        return no_memory(why);
+        return no_memory_for(why, "a path");
     unlink(next);
     code = disk_copy(from, next, why);
     if (code == SEEN_OK)
@@ -112,7 +108,7 @@ enum seen_code publish_version_keep(const char *folder, const char *path,
                                     struct seen_error *why)
 {
     char *version = version_path(folder, path, digest);
-    enum seen_code code = version ? SEEN_OK : no_memory(why);
+    enum seen_code code = version ? SEEN_OK : no_memory_for(why, "a path");
 
     if (code == SEEN_OK && access(version, R_OK)) {
         code = disk_make_folders(version, why);
@@ -165,7 +161,7 @@ enum seen_code publish_version_delta(const char *folder, const char *path,
     char *name = publish_delta_path(path, from, to);
     char *delta = name ? publish_format("%s/%s", folder, name) : NULL;
     enum seen_code code = old && new &&delta ? disk_make_folders(delta, why)
-                                             : no_memory(why);
+                                             : no_memory_for(why, "a path");
 
     if (code == SEEN_OK)
         code = seen_delta_make(old, new, delta, &patch->length, why);
@@ -241,7 +237,7 @@ static enum seen_code list_wanted(const struct publish_state *s,
 
     for (size_t i = 0; code == SEEN_OK && s->deltas && i < s->items; i++) {
         name = version_name(s->item[i].path, s->item[i].digest);
-        code = name ? walk_add(kept, name, why) : no_memory(why);
+        code = name ? walk_add(kept, name, why) : no_memory_for(why, "a path");
         free(name);
     }
     for (size_t i = 0; code == SEEN_OK && i < s->changes; i++) {
@@ -251,7 +247,7 @@ static enum seen_code list_wanted(const struct publish_state *s,
             continue;
         name = publish_delta_path(c->path, c->from, c->digest);
         code = name ? walk_add(made, name + strlen("deltas/"), why)
-                    : no_memory(why);
+                    : no_memory_for(why, "a path");
         free(name);
     }
     return code;
@@ -266,7 +262,7 @@ enum seen_code publish_versions_sweep(const char *folder,
     struct walk_names kept = { .n = 0 }, made = { .n = 0 };
     enum seen_code code = versions && deltas
                               ? list_wanted(s, &kept, &made, why)
-                              : no_memory(why);
+                              : no_memory_for(why, "a path");
 
     if (code == SEEN_OK)
         code = sweep(versions, &kept, our_version, why);

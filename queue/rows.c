@@ -44,13 +44,9 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/buffer.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/random.h"
 #include "../lib/text/span.h"
-
-enum seen_code queue_rows_no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for messages");
-}
 
 enum seen_code queue_rows_transact(struct queue_place *p, sql_work *work,
                                    void *owner, struct seen_error *why)
@@ -217,7 +213,7 @@ static enum seen_code prepare_many(struct queue_place *p,
     buffer_text(&text, " ON CONFLICT DO NOTHING");
     whole = buffer_take(&text);
     if (!whole)
-        return queue_rows_no_memory(why);
+        return no_memory_for(why, "messages");
     code = sql_prepare(&p->st[ROWS_PUBLISH_MANY], p->db, whole, why);
     free(whole);
     return code;
@@ -240,7 +236,7 @@ static enum seen_code rows_open(struct queue *q, const char *where,
     p->server = sql_is_url(where);
     q->name = strdup(sql_name(p->db));
     if (!q->name)
-        return queue_rows_no_memory(why);
+        return no_memory_for(why, "messages");
     if (q->settings.looks)
         return open_to_look(p, why);
     if (q->settings.relaxed && !sql_is_url(where))
@@ -294,7 +290,7 @@ static enum seen_code find_line(struct queue_place *p, const char *name,
     sql_reset(st);
     if (!line || !map_set(&p->lines, line->name, len, line)) {
         free(line);
-        return queue_rows_no_memory(why);
+        return no_memory_for(why, "messages");
     }
     *out = line;
     return SEEN_OK;

@@ -100,8 +100,6 @@ static inline struct queue_place *queue_rows_of(struct queue *q)
     return (struct queue_place *)q;
 }
 
-enum seen_code queue_rows_no_memory(struct seen_error *why);
-
 /* Run a step that may be repeated. */
 enum seen_code queue_rows_transact(struct queue_place *p, sql_work *work,
                                    void *owner, struct seen_error *why);

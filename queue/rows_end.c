@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "../lib/text/memory.h"
+
 struct ending {
     struct queue_place *p;
     const struct queue_message *message;
@@ -97,7 +99,7 @@ static enum seen_code finish(struct queue_place *p, sql_work *work,
     enum seen_code code;
 
     if (!queue_rows_changed_room(p, w->n))
-        return queue_rows_no_memory(why);
+        return no_memory_for(why, "messages");
     code = queue_rows_transact(p, work, w, why);
     if (code == SEEN_OK && w->missing)
         return seen_fail(why, SEEN_ABSENT, 0,

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "../lib/text/memory.h"
+
 enum { BLOCK = 1000 }; /* places that are reserved at once */
 
 struct publishing {
@@ -116,7 +118,7 @@ enum seen_code queue_rows_publish(struct queue *q, const char *name,
     if (code != SEEN_OK)
         return code;
     if (!queue_rows_changed_room(w.p, n))
-        return queue_rows_no_memory(why);
+        return no_memory_for(why, "messages");
     if (w.line->end - w.line->next < (int64_t)n)
         code = queue_rows_transact(w.p, reserve, &w, why);
     if (code != SEEN_OK) {

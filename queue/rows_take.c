@@ -8,6 +8,7 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/buffer.h"
+#include "../lib/text/memory.h"
 
 enum {
     ALONE = 2,            /* earlier attempts of a message delivered alone */
@@ -102,7 +103,7 @@ static enum seen_code read_next(struct collecting *w, struct seen_error *why)
             break;
         m.attempt++;
         if (!queue_batch_add(w->batch, &m)) {
-            code = queue_rows_no_memory(why);
+            code = no_memory_for(why, "messages");
             break;
         }
         kept = w->batch->kept;

@@ -38,6 +38,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/memory.h"
+
 enum { BATCH = 1024, PARTS = 16 };
 
 /* Keys of a batch that concern a part, and which of the batch they are. */
@@ -250,11 +252,6 @@ static void describe(struct seen_filter *f)
         f->traits |= f->part[i]->traits & SEEN_READS_TEXT;
 }
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a filter");
-}
-
 /* The error of a part names the part; the address has no password. */
 static void name_part(struct seen_error *why, unsigned part)
 {
@@ -280,14 +277,14 @@ enum seen_code remote_spatial_open(struct seen_filter **out,
 
     *out = NULL;
     if (!f)
-        return no_memory(why);
+        return no_memory_for(why, "a filter");
     f->kind = &remote_spatial;
     f->part = calloc(PARTS, sizeof *f->part);
     if (!f->part)
-        code = no_memory(why);
+        code = no_memory_for(why, "a filter");
     while (code == SEEN_OK && remote_spatial_next(&rest, &one)) {
         if (!one)
-            code = no_memory(why);
+            code = no_memory_for(why, "a filter");
         else if (f->parts == PARTS)
             code = seen_fail(why, SEEN_RANGE, 0,
                              "an address has at most 16 parts");
@@ -360,7 +357,8 @@ enum seen_code remote_spatial_save(const struct seen_filter *f,
 
         part.meta = f->meta;
         part.offered = f->offered;
-        code = one ? remote_save(&part, one, options, why) : no_memory(why);
+        code = one ? remote_save(&part, one, options, why)
+                   : no_memory_for(why, "a filter");
         if (code != SEEN_OK && one)
             name_part(why, i);
         free(one);

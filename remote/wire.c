@@ -28,6 +28,7 @@
 #include <openssl/x509v3.h>
 
 #include "../lib/disk/clock.h"
+#include "../lib/text/memory.h"
 
 enum {
     PIECE = 64 << 10, /* read at a time */
@@ -80,11 +81,6 @@ static enum seen_code lost(struct remote_wire *w, int system,
                      system == ETIMEDOUT ? "no answer in time"
                      : system            ? "the connection is lost"
                                          : "the server closed the connection");
-}
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a connection");
 }
 
 /* The result of an OpenSSL call: bytes, 0 for "not now", -1 with errno. */
@@ -172,7 +168,7 @@ enum seen_code remote_wire_push(struct remote_wire *w, struct seen_error *why)
     short wants = 0;
 
     if (w->out.failed)
-        return no_memory(why);
+        return no_memory_for(why, "a connection");
     while (w->sent < w->out.len && !wants) {
         ssize_t n = send_some(w, w->out.bytes + w->sent, w->out.len - w->sent,
                               &wants);
@@ -238,7 +234,7 @@ static enum seen_code pull(struct remote_wire *w, bool *any,
         return lost(w, errno, why);
     *any = n > 0;
     if (n > 0 && redisReaderFeed(w->reader, piece, (size_t)n) != REDIS_OK)
-        return no_memory(why);
+        return no_memory_for(why, "a connection");
     w->read += (size_t)n;
     return w->read > REPLY_MOST ? nonsense(w, why) : SEEN_OK;
 }
@@ -409,7 +405,7 @@ static enum seen_code tls_settings(struct remote_wire *w,
     SSL_CTX *ctx = w->context = SSL_CTX_new(TLS_client_method());
 
     if (!ctx)
-        return no_memory(why);
+        return no_memory_for(why, "a connection");
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE |
                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
@@ -446,7 +442,7 @@ static enum seen_code tls_open(struct remote_wire *w,
         return code;
     w->ssl = SSL_new(w->context);
     if (!w->ssl || SSL_set_fd(w->ssl, w->fd) != 1)
-        return no_memory(why);
+        return no_memory_for(why, "a connection");
     param = SSL_get0_param(w->ssl);
     if (a->verify == REMOTE_VERIFY_FULL &&
         (is_number(host) ? X509_VERIFY_PARAM_set1_ip_asc(param, host)
@@ -589,13 +585,14 @@ enum seen_code remote_wire_open(struct remote_wire **out,
 
     *out = NULL;
     if (!w)
-        return no_memory(why);
+        return no_memory_for(why, "a connection");
     w->fd = -1;
     w->timeout_ms = a->timeout_ms;
     snprintf(w->peer, sizeof w->peer, strchr(host, ':') ? "[%s]:%u" : "%s:%u",
              host, port);
     w->reader = new_reader();
-    code = w->reader ? connect_any(w, host, port, why) : no_memory(why);
+    code = w->reader ? connect_any(w, host, port, why)
+                     : no_memory_for(why, "a connection");
     if (code == SEEN_OK) {
         w->reader->maxbuf = 0; /* keep the buffer between replies */
         if (a->tls)

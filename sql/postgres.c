@@ -14,10 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a statement");
-}
+#include "../lib/text/memory.h"
 
 static void count(struct postgres *db, PGresult *result)
 {
@@ -69,7 +66,7 @@ static enum seen_code postgres_prepare(struct sql_statement **out,
 
     (void)db;
     if (!st)
-        return no_memory(why);
+        return no_memory_for(why, "a statement");
     *out = &st->statement;
     st->text = strdup(text);
     st->parameters = n;
@@ -83,7 +80,7 @@ static enum seen_code postgres_prepare(struct sql_statement **out,
         return SEEN_OK;
     postgres_finalize(&st->statement);
     *out = NULL;
-    return no_memory(why);
+    return no_memory_for(why, "a statement");
 }
 
 /* NULL if the statement has no such parameter; SQLite ignores it, too. */
@@ -192,7 +189,7 @@ enum seen_code postgres_send_prepare(struct postgres *db,
     int good;
 
     if (!type)
-        return no_memory(why);
+        return no_memory_for(why, "a statement");
     snprintf(st->name, sizeof st->name, "s%" PRIu64, ++db->statements);
     good = PQsendPrepare(db->conn, st->name, st->text, (int)st->parameters,
                          type);
@@ -216,7 +213,7 @@ static enum seen_code execute_once(struct postgres *db,
     int good;
 
     if (!type)
-        return no_memory(why);
+        return no_memory_for(why, "a statement");
     good = PQsendQueryParams(db->conn, st->text, (int)st->parameters, type,
                              st->value, st->len, st->format, 1);
     free(type);

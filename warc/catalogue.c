@@ -8,11 +8,7 @@
 #include <xxhash.h>
 
 #include "../lib/text/array.h"
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for the list of records");
-}
+#include "../lib/text/memory.h"
 
 struct warc_print warc_print(const void *bytes, size_t len)
 {
@@ -41,15 +37,15 @@ enum seen_code warc_catalogue_file(struct warc_catalogue *c, const char *path,
     const char *name;
 
     if (!more)
-        return no_memory(why);
+        return no_memory_for(why, "the list of records");
     c->path = more;
     c->path[c->files] = strdup(path);
     if (!c->path[c->files])
-        return no_memory(why);
+        return no_memory_for(why, "the list of records");
     name = last_part(c->path[c->files++]);
     if (!map_get(&c->names, name, strlen(name)) &&
         !map_set(&c->names, name, strlen(name), (void *)(uintptr_t)c->files))
-        return no_memory(why);
+        return no_memory_for(why, "the list of records");
     return SEEN_OK;
 }
 
@@ -61,7 +57,7 @@ enum seen_code warc_catalogue_add(struct warc_catalogue *c,
                                          sizeof *more);
 
     if (!more)
-        return no_memory(why);
+        return no_memory_for(why, "the list of records");
     c->entry = more;
     c->entry[c->n] = *entry;
     c->entry[c->n++].file = (unsigned)c->files - 1;

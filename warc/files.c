@@ -24,6 +24,7 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/disk/walk.h"
+#include "../lib/text/memory.h"
 
 struct warc_files {
     char *folder, *prefix;
@@ -37,11 +38,6 @@ struct warc_files {
     bool dirty;   /* there are bytes after the position */
     bool unnamed; /* the folder was not flushed since the file was made */
 };
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for WARC files");
-}
 
 static void file_name(const char *prefix, unsigned number,
                       char name[WARC_NAME])
@@ -77,7 +73,7 @@ static enum seen_code open_recorded(struct warc_files *f,
     struct stat it;
 
     if (!path)
-        return no_memory(why);
+        return no_memory_for(why, "WARC files");
     f->fd = disk_open(path, O_RDWR | O_NOFOLLOW, 0);
     free(path);
     if (f->fd < 0 && errno == ENOENT)
@@ -118,7 +114,7 @@ static enum seen_code remove_later(struct warc_files *f, bool fresh,
         }
         path = walk_path(f->folder, names.name[i]);
         if (!path)
-            code = no_memory(why);
+            code = no_memory_for(why, "WARC files");
         else if (unlink(path))
             code = seen_fail(why, SEEN_IO, 0, "%s cannot be removed",
                              names.name[i]);
@@ -165,7 +161,7 @@ static enum seen_code make_folder(const char *folder, struct seen_error *why)
 {
     char *inside = walk_path(folder, "-");
     enum seen_code code = inside ? disk_make_folders(inside, why)
-                                 : no_memory(why);
+                                 : no_memory_for(why, "WARC files");
 
     free(inside);
     return code;
@@ -188,14 +184,14 @@ enum seen_code warc_files_open(struct warc_files **out, const char *folder,
                          "not a prefix of WARC files, or not a position");
     f = calloc(1, sizeof *f);
     if (!f)
-        return no_memory(why);
+        return no_memory_for(why, "WARC files");
     f->fd = -1;
     f->most = most ? most : WARC_MOST;
     f->facts = *facts;
     f->folder = strdup(folder);
     f->prefix = strdup(prefix);
     code = f->folder && f->prefix ? warc_packer_new(&f->packer, 0, why)
-                                  : no_memory(why);
+                                  : no_memory_for(why, "WARC files");
     if (code == SEEN_OK)
         code = make_folder(folder, why);
     if (code == SEEN_OK)
@@ -231,7 +227,7 @@ static enum seen_code begin_file(struct warc_files *f, const char *name,
 
     *fd = -1;
     if (!path)
-        return no_memory(why);
+        return no_memory_for(why, "WARC files");
     code = warc_pack_info(f->packer, &info, &f->facts, name, now(f), why);
     if (code == SEEN_OK)
         code = disk_named(disk_begin(path, fd, why), name, why);

@@ -34,6 +34,7 @@
 #include <stdlib.h>
 
 #include "../lib/text/hex.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "date.h"
 
@@ -84,11 +85,6 @@ void warc_packed_clear(struct warc_packed *packed)
     *packed = (struct warc_packed){ .digest = "" };
 }
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a WARC record");
-}
-
 /*
  * RFC 9562 reserves version 8 for hashes of one's own choice. The name of the
  * type comes first and no field but the last can have a space, so that no two
@@ -107,7 +103,7 @@ static enum seen_code make_id(struct warc_hash *h, char id[WARC_ID],
     warc_hash_add(h, text, (size_t)n);
     warc_hash_add(h, url, strlen(url));
     if (code == SEEN_OK && !warc_hash_end(h, sum))
-        code = no_memory(why);
+        code = no_memory_for(why, "a WARC record");
     if (code != SEEN_OK)
         return code;
     sum[6] = (unsigned char)((sum[6] & 0x0f) | 0x80);
@@ -173,7 +169,7 @@ static enum seen_code end(struct warc_packer *p, struct buffer *out,
     warc_hash_add(&p->block, first.text, first.len);
     warc_hash_add(&p->block, second.text, second.len);
     if (!warc_hash_end(&p->block, sum))
-        return no_memory(why);
+        return no_memory_for(why, "a WARC record");
     warc_digest_write(digest, warc_sha1, sum);
     field(&p->raw, "WARC-Block-Digest", digest);
     field(&p->raw, "Content-Type", type);
@@ -184,15 +180,15 @@ static enum seen_code end(struct warc_packer *p, struct buffer *out,
     buffer_span(&p->raw, second);
     buffer_text(&p->raw, "\r\n\r\n");
     if (p->raw.failed)
-        return no_memory(why);
+        return no_memory_for(why, "a WARC record");
     bound = libdeflate_gzip_compress_bound(p->deflate, p->raw.len);
     to = buffer_room(out, bound);
     if (!to)
-        return no_memory(why);
+        return no_memory_for(why, "a WARC record");
     n = libdeflate_gzip_compress(p->deflate, p->raw.bytes, p->raw.len, to,
                                  bound);
     if (!n)
-        return no_memory(why);
+        return no_memory_for(why, "a WARC record");
     out->len += n;
     return SEEN_OK;
 }
@@ -304,7 +300,7 @@ static enum seen_code payload_digest(struct warc_packer *p,
         return SEEN_NOMEM;
     warc_hash_add(&p->payload, x->payload.text, x->payload.len);
     if (!warc_hash_end(&p->payload, sum))
-        return no_memory(why);
+        return no_memory_for(why, "a WARC record");
     warc_digest_write(text, warc_sha1, sum);
     memcpy(digest, text + strlen("sha1:"), WARC_DIGEST);
     return SEEN_OK;
@@ -419,7 +415,7 @@ enum seen_code warc_pack_info(struct warc_packer *p, struct buffer *out,
     warc_date_write(date, when);
     begin(p, "warcinfo", id, date);
     fact(&p->raw, "WARC-Filename", name);
-    code = lines.failed ? no_memory(why)
+    code = lines.failed ? no_memory_for(why, "a WARC record")
                         : end(p, out, "application/warc-fields",
                               (struct seen_span){ lines.bytes, lines.len },
                               (struct seen_span){ NULL, 0 }, why);

@@ -23,6 +23,7 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/hex.h"
+#include "../lib/text/memory.h"
 #include "../lib/text/space.h"
 #include "../lib/text/utf8.h"
 #include "view.h"
@@ -44,11 +45,6 @@ static enum seen_code refuse_at(struct css *c, size_t at, const char *what)
 static enum seen_code refuse(struct css *c, const char *what)
 {
     return refuse_at(c, c->at, what);
-}
-
-static enum seen_code no_memory(struct css *c)
-{
-    return seen_fail(c->why, SEEN_NOMEM, 0, "out of memory");
 }
 
 /* --- characters --- */
@@ -152,7 +148,7 @@ static void read_escape(struct css *c, struct buffer *to)
 static enum seen_code take_text(struct css *c, struct buffer *from, char **to)
 {
     *to = buffer_take(from);
-    return *to ? SEEN_OK : no_memory(c);
+    return *to ? SEEN_OK : no_memory_for(c->why, "a selector");
 }
 
 static enum seen_code read_identifier(struct css *c, char **name,
@@ -590,14 +586,14 @@ static enum seen_code read_compound(struct css *c, char combinator,
         return refuse(c, "more than 64 steps");
     more = array_grow(to->compound, &to->room, to->n + 1, sizeof *more);
     if (!more)
-        return no_memory(c);
+        return no_memory_for(c->why, "a selector");
     to->compound = more;
     more += to->n++;
     *more = (struct selector_compound){ .combinator = combinator };
     if (is_type(c))
         code = read_type(c, &more->type, &never);
     if (code == SEEN_OK && never && !add_simple(more))
-        return no_memory(c);
+        return no_memory_for(c->why, "a selector");
     while (code == SEEN_OK && skip_comments(c) && peek(c) > 0 &&
            strchr("#.[:", peek(c))) {
         if (peek(c) == ':' && peek_at(c, 1) == ':') {
@@ -606,7 +602,7 @@ static enum seen_code read_compound(struct css *c, char combinator,
         }
         simple = add_simple(more);
         if (!simple)
-            return no_memory(c);
+            return no_memory_for(c->why, "a selector");
         if (is_not(c)) {
             c->at += 5;
             code = read_not(c, simple);
@@ -677,7 +673,7 @@ enum seen_code web_css_parse(struct web_selector *s, const char *text,
             return refuse(&c, "more than 64 alternatives");
         to = array_grow(s->alternative, &s->room, s->n + 1, sizeof *to);
         if (!to)
-            return no_memory(&c);
+            return no_memory_for(c.why, "a selector");
         s->alternative = to;
         c.to = to + s->n++;
         *c.to = (struct selector_alternative){ .gives = GIVES_ELEMENT };

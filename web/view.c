@@ -13,11 +13,7 @@
 #include <string.h>
 
 #include "../lib/text/array.h"
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
-}
+#include "../lib/text/memory.h"
 
 static bool is(const xmlNode *node, const char *name)
 {
@@ -68,7 +64,7 @@ static enum seen_code number_name(struct web_view *v, const xmlNode *node,
         *number = v->names++;
         if (!map_set(&v->numbers, name, strlen(name),
                      (void *)(uintptr_t)v->names))
-            return no_memory(why);
+            return no_memory_for(why, "a page");
     }
     return SEEN_OK;
 }
@@ -80,7 +76,7 @@ static enum seen_code append(struct web_view *v, xmlNode *node,
                                           sizeof *more);
 
     if (!more)
-        return no_memory(why);
+        return no_memory_for(why, "a page");
     v->element = more;
     more[v->n] = (struct web_element){ .node = node,
                                        .parent = parent,
@@ -113,7 +109,7 @@ static enum seen_code find_body(struct web_tree *tree, xmlNode *node,
         more = array_grow(tree->body, &tree->room, tree->bodies + 1,
                           sizeof *more);
         if (!more)
-            return no_memory(why);
+            return no_memory_for(why, "a page");
         tree->body = more;
         more[tree->bodies] = (struct web_body){
             .node = xmlNewDocNode(tree->doc, NULL, (const xmlChar *)"tbody",
@@ -123,10 +119,10 @@ static enum seen_code find_body(struct web_tree *tree, xmlNode *node,
             .row = (uint32_t)((uintptr_t)node->_private - 1)
         };
         if (!more[tree->bodies].node)
-            return no_memory(why);
+            return no_memory_for(why, "a page");
         if (!more[tree->bodies].node->name) { /* libxml2 had no memory */
             xmlFreeNode(more[tree->bodies].node);
-            return no_memory(why);
+            return no_memory_for(why, "a page");
         }
         /* It has no row in the source's view; this is how it is known. */
         more[tree->bodies].node->psvi = (void *)(tree->bodies + 1);
@@ -150,7 +146,7 @@ static enum seen_code number_siblings(struct web_view *v,
     uint32_t *last = malloc((v->n + 1) * sizeof *last);
 
     if (!last)
-        return no_memory(why);
+        return no_memory_for(why, "a page");
     for (size_t i = 0; i <= v->n; i++)
         last[i] = WEB_NONE;
     for (uint32_t i = 0; i < v->n; i++) {
@@ -247,7 +243,7 @@ enum seen_code web_view_types(struct web_view *v, struct seen_error *why)
         return SEEN_OK;
     of = calloc(v->names ? v->names : 1, sizeof *of);
     if (!of)
-        return no_memory(why);
+        return no_memory_for(why, "a page");
     /* Parents are numbered from 1 here: 0 is nobody. Elements without a parent
        are siblings of each other. */
     for (uint32_t p = 0; p <= v->n; p++) {
@@ -315,7 +311,7 @@ enum seen_code web_view_texts(struct web_tree *tree, struct web_view *v,
     }
     if (v->text.failed) {
         buffer_clear(&v->text);
-        return no_memory(why);
+        return no_memory_for(why, "a page");
     }
     end_bodies(v);
     v->texts = true;

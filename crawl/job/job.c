@@ -22,6 +22,7 @@
 #include "../../lib/text/hex.h"
 #include "../../lib/text/json.h"
 #include "../../lib/text/json_tree.h"
+#include "../../lib/text/memory.h"
 #include "../../lib/text/span.h"
 #include "../../lib/text/utf8.h"
 #include "../template/inside.h"
@@ -45,11 +46,6 @@ struct crawl_job_kept {
 
 static const struct option job_options[] = { CRAWL_JOB_OPTIONS,
                                              { .name = NULL } };
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a job");
-}
 
 /* --- names --- */
 
@@ -207,7 +203,7 @@ static enum seen_code read_visit(struct crawl_job *job, const json_t *root,
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "visit: does not equal name@due");
     if (!digest(sum, visit.text, visit.len))
-        return no_memory(why);
+        return no_memory_for(why, "a job");
     for (int i = 0; i < 8; i++)
         job->seed = job->seed << 8 | sum[i];
     return SEEN_OK;
@@ -222,7 +218,7 @@ static enum seen_code check_hash(struct crawl_job *job,
     unsigned char sum[EVP_MAX_MD_SIZE];
 
     if (!digest(sum, content.text, content.len))
-        return no_memory(why);
+        return no_memory_for(why, "a job");
     hex_write(job->hash, sum, DIGEST);
     return span_is(hash, job->hash)
                ? SEEN_OK
@@ -251,7 +247,7 @@ static enum seen_code read_template(struct crawl_job *job, const json_t *root,
     code = crawl_template_new(&job->template, content.text, content.len, NULL,
                               NULL, &detail);
     if (code == SEEN_OK || code == SEEN_NOMEM)
-        return code == SEEN_OK ? SEEN_OK : no_memory(why);
+        return code == SEEN_OK ? SEEN_OK : no_memory_for(why, "a job");
     return detail.at
                ? seen_fail(why, code, detail.at, "template: line %llu: %.120s",
                            (unsigned long long)detail.at, detail.text)
@@ -317,7 +313,7 @@ static enum seen_code check_pattern(const struct option *o, const char *text,
     }
     pattern = sign ? strndup(text, (size_t)(sign - text)) : strdup(text);
     if (!pattern)
-        return no_memory(why);
+        return no_memory_for(why, "a job");
     code = crawl_patterns_add(&patterns, pattern, false, &detail);
     if (code != SEEN_OK)
         seen_fail(why, code, 0, "settings.%s: %.100s", o->name, detail.text);
@@ -568,7 +564,7 @@ static enum seen_code check_starts(struct crawl_job *job,
                                    struct seen_error *why)
 {
     char *url = malloc(SEEN_KEY_TEXT);
-    enum seen_code code = url ? SEEN_OK : no_memory(why);
+    enum seen_code code = url ? SEEN_OK : no_memory_for(why, "a job");
     struct seen_error detail;
     struct seen_span start;
     size_t len;
@@ -604,7 +600,7 @@ static enum seen_code load(json_t **root, struct seen_span message,
                          "a job has at most %d bytes", CRAWL_JOB_MOST);
     code = json_tree_read(root, message, JSON_REJECT_DUPLICATES, &error, why);
     if (code == SEEN_NOMEM)
-        return no_memory(why);
+        return no_memory_for(why, "a job");
     if (code != SEEN_OK)
         return seen_fail(why, SEEN_CORRUPT,
                          error.position > 0 ? (uint64_t)error.position : 0,
@@ -681,7 +677,7 @@ enum seen_code crawl_job_read(struct crawl_job **out, struct seen_span message,
     if (job)
         job->kept = calloc(1, sizeof *job->kept);
     if (!job || !job->kept)
-        code = no_memory(why);
+        code = no_memory_for(why, "a job");
     if (code == SEEN_OK)
         code = load(&job->kept->message, message, why);
     if (code == SEEN_OK)
@@ -739,7 +735,7 @@ static enum seen_code write_template(struct buffer *to,
         buffer_format(to, ", \"hash\": \"%s\", \"template\": ", hash);
         buffer_json(to, content.text, content.len);
     } else {
-        code = no_memory(why);
+        code = no_memory_for(why, "a job");
     }
     crawl_template_free(t);
     return code;
@@ -824,11 +820,11 @@ enum seen_code crawl_job_write(struct buffer *to, char visit[128],
         code = write_settings(&b, facts->settings, why);
     buffer_format(&b, ", \"shards\": %u}", facts->shards ? facts->shards : 1);
     if (code == SEEN_OK)
-        code = b.failed ? no_memory(why) : read_back(&b, why);
+        code = b.failed ? no_memory_for(why, "a job") : read_back(&b, why);
     if (code == SEEN_OK) {
         buffer_append(to, &b);
         if (to->failed)
-            code = no_memory(why);
+            code = no_memory_for(why, "a job");
     }
     buffer_clear(&b);
     return code;

@@ -9,6 +9,7 @@
 #include "../../lib/disk/disk.h"
 #include "../../lib/disk/walk.h"
 #include "../../lib/text/map.h"
+#include "../../lib/text/memory.h"
 #include "../../lib/text/span.h"
 #include "job.h"
 
@@ -50,18 +51,13 @@ struct crawl_schedule {
     uint64_t due;
 };
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a schedule");
-}
-
 enum seen_code crawl_schedule_new(struct crawl_schedule **out,
                                   const struct crawl_schedule_plan *plan,
                                   struct seen_error *why)
 {
     *out = calloc(1, sizeof **out);
     if (!*out)
-        return no_memory(why);
+        return no_memory_for(why, "a schedule");
     (*out)->plan = *plan;
     return SEEN_OK;
 }
@@ -198,7 +194,7 @@ static enum seen_code read_file(struct crawl_schedule *s,
     if (code == SEEN_NOMEM) {
         free(text);
         f->version.size = -2; /* another try at the next look */
-        return no_memory(why);
+        return no_memory_for(why, "a schedule");
     }
     free(f->text);
     f->text = code == SEEN_OK ? text : NULL;
@@ -248,7 +244,7 @@ static enum seen_code merge(struct crawl_schedule *s,
     size_t at = 0, n = 0;
 
     if (!merged)
-        return no_memory(why);
+        return no_memory_for(why, "a schedule");
     for (size_t i = 0; i < names->n; i++) {
         if (!is_template(names->name[i]))
             continue;
@@ -259,7 +255,7 @@ static enum seen_code merge(struct crawl_schedule *s,
         else if ((merged[n] = new_file(s->plan.folder, names->name[i])))
             n++;
         else
-            code = no_memory(why);
+            code = no_memory_for(why, "a schedule");
     }
     while (at < s->n)
         free_file(s->file[at++]);
@@ -285,7 +281,7 @@ static enum seen_code find_doubles(struct crawl_schedule *s,
             continue;
         first = map_get(&names, f->name, strlen(f->name));
         if (!first && !map_set(&names, f->name, strlen(f->name), f))
-            code = no_memory(why);
+            code = no_memory_for(why, "a schedule");
         if (first && !f->shadowed) {
             snprintf(text, sizeof text, "%.60s has the name %.80s already",
                      first->base, f->name);
@@ -376,11 +372,11 @@ enum seen_code crawl_schedule_done(struct crawl_schedule *s,
     if (!slot) {
         slot = calloc(1, sizeof *slot);
         if (!slot)
-            return no_memory(why);
+            return no_memory_for(why, "a schedule");
         memcpy(slot->name, f->name, sizeof slot->name);
         if (!map_set(&s->slots, slot->name, strlen(slot->name), slot)) {
             free(slot);
-            return no_memory(why);
+            return no_memory_for(why, "a schedule");
         }
     }
     slot->due = s->due;

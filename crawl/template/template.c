@@ -10,14 +10,10 @@
 #include <openssl/evp.h>
 
 #include "../../lib/text/hex.h"
+#include "../../lib/text/memory.h"
 #include "../../lib/text/span.h"
 #include "../page/scope.h"
 #include "inside.h"
-
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "out of memory");
-}
 
 /*
  * The canonical content: without white space, members sorted by name, UTF-8.
@@ -34,7 +30,7 @@ static enum seen_code make_hash(struct crawl_template *t, json_t *root,
     /* Without memory for OpenSSL's own state EVP_Digest() would crash. */
     if (!t->content || !OSSL_LIB_CTX_get0_global_default() ||
         !EVP_Digest(t->content, strlen(t->content), sum, &n, EVP_sha1(), NULL))
-        return no_memory(why);
+        return no_memory_for(why, "a template");
     hex_write(t->hash, sum, 20);
     return SEEN_OK;
 }
@@ -63,7 +59,7 @@ static enum seen_code load(json_t **root, const char *text, size_t len,
     if (code == SEEN_OK)
         return SEEN_OK;
     if (code == SEEN_NOMEM)
-        return no_memory(why);
+        return no_memory_for(why, "a template");
     line = !xml && error.line > 0 ? (uint64_t)error.line : 0;
     if (mistake)
         mistake(owner, line, error.text);
@@ -125,7 +121,7 @@ enum seen_code crawl_template_new(struct crawl_template **out,
                          CRAWL_TEMPLATE);
     t = calloc(1, sizeof *t);
     if (!t)
-        return no_memory(why);
+        return no_memory_for(why, "a template");
     t->settings = (struct crawl_template_limits){ .interval = CRAWL_UNSET,
                                                   .delay = CRAWL_UNSET,
                                                   .per_host = CRAWL_UNSET,

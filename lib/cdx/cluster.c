@@ -22,6 +22,7 @@
 
 #include "../disk/disk.h"
 #include "../disk/walk.h"
+#include "../text/memory.h"
 #include "../text/span.h"
 #include "line.h"
 
@@ -195,7 +196,7 @@ static enum seen_code follow_lines(struct cdx_cluster *c, FILE *file,
             free(path);
             path = find_part(c, part);
             code = path ? follow_path(c->source, path, why)
-                        : cdx_no_memory(why);
+                        : no_memory_for(why, "a list of files");
         }
         if (code == SEEN_OK)
             code = check_size(c->source, path, column, why);
@@ -239,7 +240,7 @@ enum seen_code cdx_follow(struct seen_source *s, size_t index,
         load_places(&c, name);
         code = follow_lines(&c, file, why);
     } else {
-        code = cdx_no_memory(why);
+        code = no_memory_for(why, "a list of files");
     }
     if (code == SEEN_OK && ferror(file))
         code = not_followed(s, name, SEEN_IO, "cannot be read", why);

@@ -19,15 +19,11 @@
 
 #include "../disk/walk.h"
 #include "../text/array.h"
+#include "../text/memory.h"
 #include "../text/span.h"
 #include "zip.h"
 
 enum { DEEPEST = 64 };
-
-enum seen_code cdx_no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a list of files");
-}
 
 int cdx_file_open(const struct cdx_file *f)
 {
@@ -44,14 +40,14 @@ enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
                                         s->faults + 1, sizeof *more);
 
     if (!more)
-        return cdx_no_memory(why);
+        return no_memory_for(why, "a list of files");
     s->fault = more;
     more[s->faults].name = strdup(name);
     more[s->faults].why = *what;
     if (what->code == SEEN_MISMATCH && !cdx_named_otherwise(name))
         more[s->faults].why.code = SEEN_CORRUPT;
     if (!more[s->faults].name)
-        return cdx_no_memory(why);
+        return no_memory_for(why, "a list of files");
     s->faults++;
     return SEEN_OK;
 }
@@ -80,7 +76,7 @@ static enum seen_code cut(struct cdx_file *f, struct seen_error *why)
     if (f->seeks && f->packing == CDX_GZIP && f->pieces) {
         f->start = malloc(f->pieces * sizeof *f->start);
         if (!f->start)
-            return cdx_no_memory(why);
+            return no_memory_for(why, "a list of files");
         for (uint64_t i = 0; i < f->pieces; i++)
             f->start[i] = CDX_NOWHERE - 1; /* not known yet */
         f->start[0] = f->base;
@@ -109,7 +105,7 @@ static enum seen_code begin(struct cdx_file *f, const char *name, bool late,
     f->name = strdup(name);
     f->title = strdup(f->standard ? "standard input" : name);
     if (!f->name || !f->title)
-        return cdx_no_memory(why);
+        return no_memory_for(why, "a list of files");
     if (f->standard ? fstat(STDIN_FILENO, &it) : stat(name, &it))
         return seen_fail(why, SEEN_IO, 0, "cannot be read");
     f->seeks = S_ISREG(it.st_mode);
@@ -158,7 +154,8 @@ static enum seen_code append(struct seen_source *s, struct cdx_file *f,
 {
     struct cdx_file *more = array_grow(s->file, &s->room, s->files + 1,
                                        sizeof *more);
-    enum seen_code code = more ? cut(f, why) : cdx_no_memory(why);
+    enum seen_code code = more ? cut(f, why)
+                               : no_memory_for(why, "a list of files");
 
     if (more)
         s->file = more;
@@ -280,7 +277,7 @@ static enum seen_code append_member(struct seen_source *s,
         snprintf(f.title, len, "%s:%.*s", zip->title, (int)m->name.len,
                  m->name.text);
     if (!f.name || !f.title)
-        code = cdx_no_memory(why);
+        code = no_memory_for(why, "a list of files");
     else if (m->fault)
         code = seen_fail(why, SEEN_CORRUPT, 0, "%s", m->fault);
     else
@@ -435,7 +432,8 @@ static enum seen_code walk(struct seen_source *s, const char *folder,
     for (size_t i = 0; i < names.n && code == SEEN_OK; i++) {
         char *path = walk_path(folder, names.name[i]);
 
-        code = path ? walk_to(s, path, &here, why) : cdx_no_memory(why);
+        code = path ? walk_to(s, path, &here, why)
+                    : no_memory_for(why, "a list of files");
         free(path);
     }
     walk_clear(&names);
@@ -465,7 +463,7 @@ enum seen_code seen_source_open(struct seen_source **out,
     *out = NULL;
     why = why ? why : &unasked;
     if (!s)
-        return cdx_no_memory(why);
+        return no_memory_for(why, "a list of files");
     pthread_mutex_init(&s->lock, NULL);
     if (options)
         s->options = *options;

@@ -77,7 +77,6 @@ enum seen_code cdx_append(struct seen_source *s, const char *name,
 enum seen_code cdx_leave_out(struct seen_source *s, const char *name,
                              const struct seen_error *what,
                              struct seen_error *why);
-enum seen_code cdx_no_memory(struct seen_error *why);
 
 /* Append the files of a cluster, of which this file is the index. */
 enum seen_code cdx_follow(struct seen_source *s, size_t index,

@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../text/memory.h"
+
 int (*disk_fdatasync)(int fd) = fdatasync;
 int (*disk_fsync)(int fd) = fsync;
 ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
@@ -234,11 +236,6 @@ enum seen_code disk_swap(int fd, const char *next, const char *path,
     return disk_flush_name(path, why);
 }
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a file");
-}
-
 enum seen_code disk_replace(const char *path, const void *bytes, size_t len,
                             struct seen_error *why)
 {
@@ -248,7 +245,7 @@ enum seen_code disk_replace(const char *path, const void *bytes, size_t len,
     int fd = -1;
 
     if (!next)
-        return no_memory(why);
+        return no_memory_for(why, "a file");
     snprintf(next, room, "%s.new", path);
     code = disk_begin(next, &fd, why);
     if (code == SEEN_OK) {
@@ -313,7 +310,7 @@ enum seen_code disk_load(char **bytes, size_t *len, const char *path,
     else if ((uint64_t)it.st_size > most)
         code = seen_fail(why, SEEN_RANGE, 0, "has more than %zu bytes", most);
     else if (!(*bytes = malloc((size_t)it.st_size + 1)))
-        code = no_memory(why);
+        code = no_memory_for(why, "a file");
     else
         code = disk_read(fd, *bytes, (size_t)it.st_size, 0, why);
     if (code == SEEN_OK) {
@@ -347,7 +344,7 @@ enum seen_code disk_password(char **password, const char *path,
         code = seen_fail(why, SEEN_RANGE, 0,
                          "the first line of the password file is empty");
     else if (!(*password = strndup(bytes, line)))
-        code = no_memory(why);
+        code = no_memory_for(why, "a file");
     explicit_bzero(bytes, len);
     free(bytes);
     return code;
@@ -367,7 +364,7 @@ enum seen_code disk_make_folders(const char *path, struct seen_error *why)
     enum seen_code code = SEEN_OK;
 
     if (!folder)
-        return no_memory(why);
+        return no_memory_for(why, "a file");
     for (char *at = folder; code == SEEN_OK && (at = strchr(at + 1, '/'));) {
         *at = '\0';
         if (!mkdir(folder, 0777))

@@ -53,6 +53,7 @@
 #include <emmintrin.h>
 #endif
 
+#include "../text/memory.h"
 #include "cells.h"
 #include "fuse.h"
 #include "hash_sort.h"
@@ -123,11 +124,6 @@ static bool passes(const struct seen_filter *f)
            f->kind->target != SEEN_TO_LAST;
 }
 
-static enum seen_code no_memory(struct seen_error *why)
-{
-    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a builder");
-}
-
 /* Bytes of the buffers of one lane. */
 static size_t what_size(const struct node *node)
 {
@@ -142,7 +138,7 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
     node->region = calloc(node->regions, sizeof *node->region);
     node->waiting = calloc(lanes, sizeof *node->waiting);
     if (!node->region || !node->waiting)
-        return no_memory(why);
+        return no_memory_for(why, "a builder");
     for (size_t i = 0; i < node->regions; i++)
         pthread_mutex_init(&node->region[i], NULL);
     node->few = true;
@@ -155,7 +151,7 @@ static enum seen_code regions_new(struct node *node, unsigned lanes,
         w->count = calloc(node->regions, sizeof *w->count);
         w->room = node->room < FIRST ? node->room : FIRST;
         if (!w->what || !w->line || !w->count)
-            return no_memory(why);
+            return no_memory_for(why, "a builder");
     }
     return SEEN_OK;
 }
@@ -189,12 +185,12 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
     pthread_mutex_init(&node->lock, NULL);
     if (f->kind == &filter_fuse || f->kind == &filter_ribbon) {
         node->hashes = calloc(lanes, sizeof *node->hashes);
-        return node->hashes ? SEEN_OK : no_memory(why);
+        return node->hashes ? SEEN_OK : no_memory_for(why, "a builder");
     }
     if (passes(f)) {
         node->part = calloc(f->parts, sizeof *node->part);
         if (!node->part)
-            return no_memory(why);
+            return no_memory_for(why, "a builder");
         for (unsigned i = 0; i < f->parts && code == SEEN_OK; i++)
             code = node_init(&node->part[i], f->part[i], lanes, memory, why);
         return code;
@@ -219,11 +215,11 @@ static enum seen_code hashes_grow(struct hashes *h, struct seen_error *why)
     uint64_t **more = realloc(h->block, (h->blocks + 1) * sizeof *more);
 
     if (!more)
-        return no_memory(why);
+        return no_memory_for(why, "a builder");
     h->block = more;
     more[h->blocks] = cells_new(HASH_BLOCK * sizeof **more);
     if (!more[h->blocks])
-        return no_memory(why);
+        return no_memory_for(why, "a builder");
     h->blocks++;
     return SEEN_OK;
 }
@@ -300,14 +296,14 @@ static enum seen_code build_new(struct seen_build **out,
     b = calloc(1, sizeof *b);
     if (!b) {
         seen_filter_free(f);
-        return no_memory(why);
+        return no_memory_for(why, "a builder");
     }
     b->lanes = lanes;
     b->lane = calloc(lanes, sizeof *b->lane);
     code = node_init(&b->root, f, lanes, LANE_MEMORY(lanes) / filter_leaves(f),
                      why);
     if (code == SEEN_OK && !b->lane)
-        code = no_memory(why);
+        code = no_memory_for(why, "a builder");
     if (code != SEEN_OK) {
         seen_build_free(b);
         return code;
@@ -609,7 +605,7 @@ static enum seen_code gather(struct node *node, unsigned lanes,
         most += node->hashes[i].blocks;
     all->block = calloc(most, sizeof *all->block);
     if (!all->block)
-        return no_memory(why);
+        return no_memory_for(why, "a builder");
     for (unsigned i = 0; i < lanes; i++) {
         struct hashes *h = &node->hashes[i];
 

@@ -4,7 +4,7 @@
  *     struct part *more = array_grow(part, &room, parts + 1, sizeof *part);
  *
  *     if (!more)
- *         return no_memory(why);
+ *         return no_memory_for(why, "parts");      memory.h
  *     part = more;
  */
 #ifndef SEEN_TEXT_ARRAY_H

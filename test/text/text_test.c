@@ -12,6 +12,7 @@
 #include "lib/text/hex.h"
 #include "lib/text/json.h"
 #include "lib/text/little.h"
+#include "lib/text/memory.h"
 #include "lib/text/percent.h"
 #include "lib/text/space.h"
 #include "lib/text/span.h"
@@ -130,6 +131,15 @@ TEST(an_array_doubles_and_refuses_what_overflows)
 }
 
 /* --- UTF-8 --- */
+
+TEST(an_error_says_what_the_memory_was_for)
+{
+    struct seen_error why;
+
+    assert_int_equal(no_memory_for(&why, "a path"), SEEN_NOMEM);
+    assert_string_equal(why.text, "no memory for a path");
+    assert_int_equal(no_memory_for(NULL, "a path"), SEEN_NOMEM);
+}
 
 TEST(every_code_point_survives_and_surrogates_do_not)
 {
@@ -490,6 +500,7 @@ int main(void)
         cmocka_unit_test(a_buffer_grows_to_any_size),
         cmocka_unit_test(a_buffer_that_failed_stays_failed_and_gives_nothing),
         cmocka_unit_test(an_array_doubles_and_refuses_what_overflows),
+        cmocka_unit_test(an_error_says_what_the_memory_was_for),
         cmocka_unit_test(every_code_point_survives_and_surrogates_do_not),
         cmocka_unit_test(bad_bytes_are_replaced_by_maximal_subparts),
         cmocka_unit_test(hex_is_read_back_and_upper_case_only_on_request),
