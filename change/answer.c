@@ -19,8 +19,8 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/json.h"
+#include "../lib/text/json_cursor.h"
 #include "../lib/text/span.h"
-#include "json.h"
 
 static const char *const names[CHANGE_CLASSES] = {
     [CHANGE_ERROR] = "error",
@@ -255,7 +255,7 @@ void change_answer_write(struct buffer *line, const struct change_answers *all,
 /* --- read --- */
 
 struct answer_reader {
-    struct change_json json;
+    struct json_cursor json;
     struct change_answers *all;
     bool no_memory;
 };
@@ -264,7 +264,7 @@ static bool read_text(struct answer_reader *x, struct seen_span *text)
 {
     struct seen_span view;
 
-    if (!change_json_text(&x->json, &view))
+    if (!json_cursor_text(&x->json, &view))
         return false;
     *text = change_answers_keep(x->all, view);
     x->no_memory |= !text->text;
@@ -275,7 +275,7 @@ static bool read_size(struct answer_reader *x, size_t *size)
 {
     uint64_t count;
 
-    if (!change_json_count(&x->json, &count))
+    if (!json_cursor_count(&x->json, &count))
         return false;
     *size = (size_t)count;
     return true;
@@ -284,12 +284,12 @@ static bool read_size(struct answer_reader *x, size_t *size)
 static bool read_part(struct answer_reader *x)
 {
     struct change_part part = { .text = { "", 0 } }, *p;
-    struct change_json *j = &x->json;
+    struct json_cursor *j = &x->json;
     struct seen_span name;
     bool good = true;
 
-    change_json_open(j, '{');
-    while (good && change_json_next(j, '}') && change_json_name(j, &name))
+    json_cursor_open(j, '{');
+    while (good && json_cursor_next(j, '}') && json_cursor_name(j, &name))
         if (span_is(name, "value"))
             good = read_size(x, &part.value);
         else if (span_is(name, "at"))
@@ -299,7 +299,7 @@ static bool read_part(struct answer_reader *x)
         else if (span_is(name, "text"))
             good = read_text(x, &part.text);
         else
-            good = change_json_skip(j);
+            good = json_cursor_skip(j);
     if (!good || j->wrong)
         return false;
     p = change_answers_part(x->all);
@@ -312,17 +312,17 @@ static bool read_part(struct answer_reader *x)
 static bool read_change(struct answer_reader *x)
 {
     struct change_in_field f = { .field = { "", 0 }, .first = x->all->parts };
-    struct change_json *j = &x->json;
+    struct json_cursor *j = &x->json;
     struct change_in_field *to;
     struct seen_span name, word;
     bool good = true;
 
-    change_json_open(j, '{');
-    while (good && change_json_next(j, '}') && change_json_name(j, &name))
+    json_cursor_open(j, '{');
+    while (good && json_cursor_next(j, '}') && json_cursor_name(j, &name))
         if (span_is(name, "field"))
             good = read_text(x, &f.field);
         else if (span_is(name, "broken"))
-            good = change_json_flag(j, &f.broken);
+            good = json_cursor_flag(j, &f.broken);
         else if (span_is(name, "words"))
             good = read_size(x, &f.words);
         else if (span_is(name, "added"))
@@ -330,20 +330,20 @@ static bool read_change(struct answer_reader *x)
         else if (span_is(name, "removed"))
             good = read_size(x, &f.removed);
         else if (span_is(name, "exact"))
-            good = change_json_flag(j, &f.exact);
+            good = json_cursor_flag(j, &f.exact);
         else if (span_is(name, "distance"))
-            good = change_json_real(j, &f.distance);
+            good = json_cursor_real(j, &f.distance);
         else if (span_is(name, "wrong"))
-            good = change_json_real(j, &f.wrong);
+            good = json_cursor_real(j, &f.wrong);
         else if (span_is(name, "size")) {
-            good = change_json_text(j, &word);
+            good = json_cursor_text(j, &word);
             f.large = good && span_is(word, "large");
         } else if (span_is(name, "parts")) {
-            good = change_json_open(j, '[');
-            while (good && change_json_next(j, ']'))
+            good = json_cursor_open(j, '[');
+            while (good && json_cursor_next(j, ']'))
                 good = read_part(x);
         } else
-            good = change_json_skip(j);
+            good = json_cursor_skip(j);
     if (!good || j->wrong)
         return false;
     f.parts = x->all->parts - f.first;
@@ -358,52 +358,52 @@ static bool read_class(struct answer_reader *x, struct change_answer *a)
 {
     struct seen_span word;
 
-    if (!change_json_text(&x->json, &word))
+    if (!json_cursor_text(&x->json, &word))
         return false;
     return change_class_find(&a->class, word) ||
-           change_json_fail(&x->json, "not a class");
+           json_cursor_fail(&x->json, "not a class");
 }
 
 static bool read_fetched(struct answer_reader *x, struct change_answer *a)
 {
     struct seen_span text;
 
-    if (!change_json_text(&x->json, &text))
+    if (!json_cursor_text(&x->json, &text))
         return false;
     return change_moment_read(&a->fetched, text) ||
-           change_json_fail(&x->json, "not a time");
+           json_cursor_fail(&x->json, "not a time");
 }
 
 static bool read_structure(struct answer_reader *x, struct change_answer *a)
 {
     struct seen_span word;
 
-    if (!change_json_text(&x->json, &word))
+    if (!json_cursor_text(&x->json, &word))
         return false;
     for (int i = 0; i < 3; i++)
         if (span_is(word, structures[i])) {
             a->structure = (enum change_structure)i;
             return true;
         }
-    return change_json_fail(&x->json, "expected same or changed");
+    return json_cursor_fail(&x->json, "expected same or changed");
 }
 
 static bool read_changes(struct answer_reader *x)
 {
-    bool good = change_json_open(&x->json, '[');
+    bool good = json_cursor_open(&x->json, '[');
 
-    while (good && change_json_next(&x->json, ']'))
+    while (good && json_cursor_next(&x->json, ']'))
         good = read_change(x);
     return good && !x->json.wrong;
 }
 
 static bool read_answer(struct answer_reader *x, struct change_answer *a)
 {
-    struct change_json *j = &x->json;
+    struct json_cursor *j = &x->json;
     struct seen_span name;
-    bool good = change_json_open(j, '{');
+    bool good = json_cursor_open(j, '{');
 
-    while (good && change_json_next(j, '}') && change_json_name(j, &name))
+    while (good && json_cursor_next(j, '}') && json_cursor_name(j, &name))
         if (span_is(name, "_id"))
             good = read_text(x, &a->id);
         else if (span_is(name, "_url"))
@@ -417,7 +417,7 @@ static bool read_answer(struct answer_reader *x, struct change_answer *a)
         else if (span_is(name, "class"))
             good = read_class(x, a);
         else if (span_is(name, "wrong"))
-            good = change_json_real(j, &a->wrong);
+            good = json_cursor_real(j, &a->wrong);
         else if (span_is(name, "of"))
             good = read_text(x, &a->of);
         else if (span_is(name, "why") || span_is(name, "error"))
@@ -429,8 +429,8 @@ static bool read_answer(struct answer_reader *x, struct change_answer *a)
         else if (span_is(name, "changes"))
             good = read_changes(x);
         else
-            good = change_json_skip(j);
-    return good && change_json_done(j);
+            good = json_cursor_skip(j);
+    return good && json_cursor_done(j);
 }
 
 enum seen_code change_answer_read(struct change_answers *all,
@@ -446,7 +446,7 @@ enum seen_code change_answer_read(struct change_answers *all,
     if (!a)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for an answer");
     read = *a;
-    good = change_json_begin(&x.json, line, &bytes) && read_answer(&x, &read);
+    good = json_cursor_begin(&x.json, line, &bytes) && read_answer(&x, &read);
     x.no_memory |= bytes.failed;
     if (good) {
         read.changes = all->changes - changes;

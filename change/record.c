@@ -23,8 +23,8 @@
 
 #include "../lib/text/array.h"
 #include "../lib/text/hex.h"
+#include "../lib/text/json_cursor.h"
 #include "../lib/text/span.h"
-#include "json.h"
 
 enum { RECORD_VERSION = 1 };
 
@@ -33,7 +33,7 @@ enum { RECORD_VERSION = 1 };
                                 kept, to find it twice */
 
 struct reader {
-    struct change_json json;
+    struct json_cursor json;
     struct change_record *r;
     bool has_url;
     struct seen_span url; /* as it was given */
@@ -43,10 +43,10 @@ struct reader {
 
 static bool read_name(struct reader *x, struct seen_span *text)
 {
-    if (!change_json_text(&x->json, text))
+    if (!json_cursor_text(&x->json, text))
         return false;
     return text->len <= CHANGE_NAME_MOST ||
-           change_json_fail(&x->json, "more than 255 bytes");
+           json_cursor_fail(&x->json, "more than 255 bytes");
 }
 
 static bool read_id(struct reader *x)
@@ -57,7 +57,7 @@ static bool read_id(struct reader *x)
 static bool read_url(struct reader *x)
 {
     x->has_url = true;
-    return change_json_text(&x->json, &x->url);
+    return json_cursor_text(&x->json, &x->url);
 }
 
 static bool read_template(struct reader *x)
@@ -141,10 +141,10 @@ static bool read_fetched(struct reader *x)
 {
     struct seen_span text;
 
-    if (!change_json_text(&x->json, &text))
+    if (!json_cursor_text(&x->json, &text))
         return false;
     return change_moment_read(&x->r->fetched, text) ||
-           change_json_fail(&x->json,
+           json_cursor_fail(&x->json,
                             "not a time like 2026-01-02T03:04:05.678Z");
 }
 
@@ -152,23 +152,23 @@ static bool read_status(struct reader *x)
 {
     uint64_t status;
 
-    if (!change_json_count(&x->json, &status))
+    if (!json_cursor_count(&x->json, &status))
         return false;
     x->r->status = (int)status;
     return (status >= 100 && status <= 599) ||
-           change_json_fail(&x->json, "not a status of HTTP");
+           json_cursor_fail(&x->json, "not a status of HTTP");
 }
 
 static bool read_turn(struct reader *x)
 {
-    return change_json_count(&x->json, &x->r->turn);
+    return json_cursor_count(&x->json, &x->r->turn);
 }
 
 static bool read_skeleton(struct reader *x)
 {
     struct seen_span text;
 
-    if (!change_json_text(&x->json, &text))
+    if (!json_cursor_text(&x->json, &text))
         return false;
     x->r->has_skeleton = true;
     x->r->skeleton = 0;
@@ -176,40 +176,40 @@ static bool read_skeleton(struct reader *x)
         int digit = hex_digit(text.text[i]);
 
         if (digit < 0 || i == 16)
-            return change_json_fail(&x->json, "expected 16 digits");
+            return json_cursor_fail(&x->json, "expected 16 digits");
         x->r->skeleton = x->r->skeleton << 4 | (uint64_t)digit;
     }
-    return text.len == 16 || change_json_fail(&x->json, "expected 16 digits");
+    return text.len == 16 || json_cursor_fail(&x->json, "expected 16 digits");
 }
 
 static bool read_version(struct reader *x)
 {
     uint64_t version;
 
-    if (!change_json_count(&x->json, &version))
+    if (!json_cursor_count(&x->json, &version))
         return false;
     return version == RECORD_VERSION ||
-           change_json_fail(&x->json, "a version that is not known");
+           json_cursor_fail(&x->json, "a version that is not known");
 }
 
 static bool read_end(struct reader *x)
 {
-    return change_json_flag(&x->json, &x->r->end);
+    return json_cursor_flag(&x->json, &x->r->end);
 }
 
 static bool read_shard(struct reader *x)
 {
-    return change_json_count(&x->json, &x->r->shard);
+    return json_cursor_count(&x->json, &x->r->shard);
 }
 
 static bool read_records(struct reader *x)
 {
-    return change_json_count(&x->json, &x->r->records);
+    return json_cursor_count(&x->json, &x->r->records);
 }
 
 static bool read_missed(struct reader *x)
 {
-    return change_json_count(&x->json, &x->r->missed);
+    return json_cursor_count(&x->json, &x->r->missed);
 }
 
 static const struct {
@@ -230,7 +230,7 @@ static bool read_underscore(struct reader *x, struct seen_span name)
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         if (span_is(name, members[i].name))
             return members[i].read(x);
-    return change_json_skip(&x->json);
+    return json_cursor_skip(&x->json);
 }
 
 /* --- fields --- */
@@ -242,23 +242,23 @@ static bool read_value(struct reader *x)
     bool good;
 
     if (r->values == CHANGE_VALUES_MOST)
-        return change_json_fail(&x->json, "too many values");
+        return json_cursor_fail(&x->json, "too many values");
     more = array_grow(r->value, &r->values_room, r->values + 1, sizeof *more);
     if (!more) {
         r->bytes.failed = true;
-        return change_json_fail(&x->json, "no memory");
+        return json_cursor_fail(&x->json, "no memory");
     }
     r->value = more;
     more += r->values;
-    switch (change_json_peek(&x->json)) {
-    case '"': good = change_json_text(&x->json, more); break;
-    case '0': good = change_json_digits(&x->json, more); break;
+    switch (json_cursor_peek(&x->json)) {
+    case '"': good = json_cursor_text(&x->json, more); break;
+    case '0': good = json_cursor_digits(&x->json, more); break;
     default:
-        good = change_json_fail(&x->json,
+        good = json_cursor_fail(&x->json,
                                 "expected a list of texts and numbers");
     }
     if (good && more->len > CHANGE_TEXT_MOST)
-        good = change_json_fail(&x->json, "a text of more than 4 MiB");
+        good = json_cursor_fail(&x->json, "a text of more than 4 MiB");
     r->values += good;
     r->text += good ? more->len : 0;
     return good;
@@ -267,12 +267,12 @@ static bool read_value(struct reader *x)
 static bool read_field(struct reader *x, struct change_field *f)
 {
     f->first = x->r->values;
-    if (change_json_peek(&x->json) != '[') {
+    if (json_cursor_peek(&x->json) != '[') {
         if (!read_value(x))
             return false;
     } else {
-        change_json_open(&x->json, '[');
-        while (change_json_next(&x->json, ']'))
+        json_cursor_open(&x->json, '[');
+        while (json_cursor_next(&x->json, ']'))
             if (!read_value(x))
                 return false;
     }
@@ -286,16 +286,16 @@ static bool read_member(struct reader *x)
     struct change_field *f;
     struct seen_span name;
 
-    if (!change_json_name(&x->json, &name))
+    if (!json_cursor_name(&x->json, &name))
         return false;
     if (name.len > CHANGE_NAME_MOST)
-        return change_json_fail(&x->json, "a name of more than 255 bytes");
+        return json_cursor_fail(&x->json, "a name of more than 255 bytes");
     if (r->fields == CHANGE_FIELDS_MOST)
-        return change_json_fail(&x->json, "too many fields");
+        return json_cursor_fail(&x->json, "too many fields");
     f = array_grow(r->field, &r->fields_room, r->fields + 1, sizeof *f);
     if (!f) {
         r->bytes.failed = true;
-        return change_json_fail(&x->json, "no memory");
+        return json_cursor_fail(&x->json, "no memory");
     }
     r->field = f;
     f += r->fields++;
@@ -414,11 +414,11 @@ static enum seen_code read_record(struct change_record *r,
     r->bytes.len = 0;
     if (!buffer_room(&r->bytes, line.len + SEEN_KEY_TEXT + 1))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a record");
-    change_json_begin(&x.json, line, &r->bytes);
-    if (change_json_open(&x.json, '{'))
-        while (change_json_next(&x.json, '}') && read_member(&x))
+    json_cursor_begin(&x.json, line, &r->bytes);
+    if (json_cursor_open(&x.json, '{'))
+        while (json_cursor_next(&x.json, '}') && read_member(&x))
             ;
-    if (!change_json_done(&x.json))
+    if (!json_cursor_done(&x.json))
         return refuse(&x, why);
     code = sort_fields(r, why);
     return code == SEEN_OK ? find_key(&x, why) : code;

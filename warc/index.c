@@ -5,7 +5,6 @@
  *     \__________/ \____________/ \_______________________________________/
  *         key          stamp                 object
  *
- * The object is flat, and is read by hand: it needs no memory then.
  * Values of offset, length and status may be strings or numbers.
  */
 #include "check.h"
@@ -21,9 +20,8 @@
 #include <seen/url.h>
 
 #include "../lib/disk/disk.h"
-#include "../lib/text/json.h"
+#include "../lib/text/json_cursor.h"
 #include "../lib/text/span.h"
-#include "../lib/text/utf8.h"
 #include "checking.h"
 #include "field.h"
 
@@ -45,8 +43,7 @@ struct warc_line {
     struct seen_span value[VALUES]; /* text NULL: not there */
     char url[512];                  /* for messages */
     bool failed;                    /* memory ran out */
-    char room[LINE_MOST];           /* of strings without their escapes */
-    size_t used;
+    struct buffer texts;            /* without their escapes */
 };
 
 static void complain(struct warc_line *l, bool note, const char *format, ...)
@@ -76,86 +73,39 @@ static void complain(struct warc_line *l, bool note, const char *format, ...)
 
 /* --- the object --- */
 
-static void skip_space(struct seen_span *rest)
+/* Numbers and words are values as well as strings: writers differ. */
+static bool take_value(struct json_cursor *j, struct seen_span *value)
 {
-    while (rest->len && (*rest->text == ' ' || *rest->text == '\t'))
-        rest->text++, rest->len--;
-}
+    char type = json_cursor_peek(j);
+    const char *begin = j->at;
 
-static bool sign(struct seen_span *rest, char c)
-{
-    skip_space(rest);
-    if (!rest->len || *rest->text != c)
+    if (type == '"')
+        return json_cursor_text(j, value);
+    if (!json_cursor_skip(j))
         return false;
-    rest->text++;
-    rest->len--;
+    *value = (struct seen_span){ begin, (size_t)(j->at - begin) };
     return true;
 }
 
-/* Take a string; its text goes into the room of the line. */
-static bool take_string(struct warc_line *l, struct seen_span *rest,
-                        struct seen_span *string)
-{
-    size_t n = 0;
-
-    if (!sign(rest, '"'))
-        return false;
-    while (n < rest->len && rest->text[n] != '"') {
-        if ((unsigned char)rest->text[n] < ' ')
-            return false;
-        n += rest->text[n] == '\\' ? 2 : 1;
-    }
-    if (n >= rest->len || !utf8_valid(rest->text, n))
-        return false;
-    string->text = l->room + l->used;
-    string->len = json_unescape(l->room + l->used, rest->text, n);
-    l->used += string->len;
-    rest->text += n + 1;
-    rest->len -= n + 1;
-    return true;
-}
-
-/* Take a number or a word. */
-static bool take_word(struct seen_span *rest, struct seen_span *word)
-{
-    skip_space(rest);
-    *word = (struct seen_span){ rest->text, 0 };
-    while (rest->len && !strchr(" \t,}]{[\"", *rest->text) && *rest->text) {
-        word->len++;
-        rest->text++;
-        rest->len--;
-    }
-    return word->len;
-}
-
-/* An object of strings, numbers and words, and nothing behind it. */
 static bool read_object(struct warc_line *l, struct seen_span rest)
 {
     struct seen_span name, value;
+    struct json_cursor j;
 
-    l->used = 0;
     memset(l->value, 0, sizeof l->value);
-    if (!sign(&rest, '{'))
-        return false;
-    if (sign(&rest, '}'))
-        return !rest.len;
-    do {
-        unsigned i = 0;
-
-        if (!take_string(l, &rest, &name) || !sign(&rest, ':'))
-            return false;
-        skip_space(&rest);
-        if (rest.len && *rest.text == '"' ? !take_string(l, &rest, &value)
-                                          : !take_word(&rest, &value))
-            return false;
-        while (i < VALUES && !span_is(name, value_names[i]))
-            i++;
-        if (i < VALUES && l->value[i].text)
-            return false; /* twice */
-        if (i < VALUES)
+    json_cursor_begin(&j, rest, &l->texts);
+    json_cursor_open(&j, '{');
+    while (json_cursor_next(&j, '}') && json_cursor_name(&j, &name) &&
+           take_value(&j, &value))
+        for (unsigned i = 0; i < VALUES; i++) {
+            if (!span_is(name, value_names[i]))
+                continue;
+            if (l->value[i].text)
+                return json_cursor_fail(&j, "twice");
             l->value[i] = value;
-    } while (sign(&rest, ','));
-    return sign(&rest, '}') && !span_trim(rest).len;
+        }
+    l->failed = l->texts.failed;
+    return json_cursor_done(&j);
 }
 
 /* "BASE32" is SHA-1. */
@@ -264,9 +214,10 @@ static void read_line(struct warc_line *l, const char *text, size_t len)
 
     l->url[0] = '\0';
     if (len > LINE_MOST || !span_cut(&rest, ' ', &l->key) ||
-        !span_cut(&rest, ' ', &l->stamp) || !read_object(l, rest))
-        complain(l, false, "not a line of CDXJ");
-    else
+        !span_cut(&rest, ' ', &l->stamp) || !read_object(l, rest)) {
+        if (!l->failed)
+            complain(l, false, "not a line of CDXJ");
+    } else
         check_line(l);
 }
 
@@ -341,6 +292,7 @@ enum seen_code warc_check_index(struct warc_check *c, const char *path,
     else if (l->failed)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a line");
     fclose(file);
+    buffer_clear(&l->texts);
     free(l);
     for (size_t i = 0; i < c->found.n; i++)
         counts->unindexed += (c->found.entry[i].flags &

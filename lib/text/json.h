@@ -1,4 +1,19 @@
-/* json.h - strings of JSON: written, and read back. */
+/*
+ * json.h - strings of JSON: written, and read back.
+ *
+ * Which reader is for what:
+ *
+ *     json_tree.h      documents of some kilobytes that may nest, such as
+ *                      templates, jobs and states: a tree of jansson
+ *     json_cursor.h    lines that come by the million, strictly and without a
+ *                      tree: page records, indexes that are checked
+ *     lib/cdx/json.c   a few fields of a line of CDXJ, with no look at the
+ *                      rest: the fastest, and not a check
+ *     lib/share/orestes.c, serve/http/list.c   texts of any size, in pieces
+ *
+ * Writers put structure into a buffer as text and strings with buffer_json();
+ * cmd/json.h does it for the output of commands.
+ */
 #ifndef SEEN_TEXT_JSON_H
 #define SEEN_TEXT_JSON_H
 

@@ -1,5 +1,5 @@
 /* text_test.c - spans, buffers, UTF-8, hex, percent, JSON, XML, arrays,
-   budgets. */
+   memory, budgets. */
 #include "test/test.h"
 
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "lib/text/buffer.h"
 #include "lib/text/hex.h"
 #include "lib/text/json.h"
+#include "lib/text/json_cursor.h"
 #include "lib/text/little.h"
 #include "lib/text/memory.h"
 #include "lib/text/percent.h"
@@ -338,6 +339,61 @@ TEST(json_escapes_are_undone_in_place)
     }
 }
 
+/* Every byte at every place of a text of 24 bytes, behind UTF-8 and before. */
+TEST(a_cursor_takes_texts_up_to_a_quote_a_backslash_or_a_control)
+{
+    struct buffer bytes = { .bytes = NULL };
+    struct json_cursor j;
+    struct seen_span text;
+
+    for (int at = 1; at < 25; at++)
+        for (int c = 1; c < 0x80; c++) {
+            char line[] = "\"\u00e9-----------------\u00e9--\" ";
+
+            if (line[at] != '-')
+                continue;
+            line[at] = (char)c;
+            assert_true(json_cursor_begin(
+                &j, (struct seen_span){ walled(line, 26), 26 }, &bytes));
+            assert_int_equal(json_cursor_text(&j, &text),
+                             c >= 0x20 && c != '\\');
+            assert_int_equal(json_cursor_done(&j),
+                             c >= 0x20 && c != '\\' && c != '"');
+        }
+    buffer_clear(&bytes);
+}
+
+TEST(a_cursor_reads_what_is_json_and_says_what_is_not)
+{
+    static const struct {
+        const char *text, *wrong;
+    } cases[] = {
+        { " {\"a\": [1, -2.5e+3, {}, []], \"b\\u0041\": null}\n", NULL },
+        { "{\"a\": 1,}", "expected a text" },
+        { "{\"a\" 1}", "expected :" },
+        { "{\"a\": 01}", "expected , or }" },
+        { "{\"a\": 1} x", "something follows the object" },
+        { "{\"a\": tru}", "expected a value" },
+        { "{\"a\": \"\\x\"}", "an escape that is not one of JSON" },
+        { "{\"a\": \"x", "a text that does not end" },
+        { "{\"\xff\": 1}", "not UTF-8" },
+    };
+    struct buffer bytes = { .bytes = NULL };
+    struct json_cursor j;
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        size_t len = strlen(cases[i].text);
+
+        json_cursor_begin(
+            &j, (struct seen_span){ walled(cases[i].text, len), len }, &bytes);
+        json_cursor_skip(&j);
+        assert_int_equal(json_cursor_done(&j), !cases[i].wrong);
+        if (cases[i].wrong)
+            assert_string_equal(j.wrong, cases[i].wrong);
+    }
+    buffer_clear(&bytes);
+}
+
 TEST(xml_is_escaped_and_has_no_other_characters)
 {
     struct buffer b = { .bytes = NULL };
@@ -510,6 +566,9 @@ int main(void)
         cmocka_unit_test(a_percent_without_two_digits_is_refused_or_kept),
         cmocka_unit_test(json_strings_are_unicode_whatever_the_bytes),
         cmocka_unit_test(json_escapes_are_undone_in_place),
+        cmocka_unit_test(
+            a_cursor_takes_texts_up_to_a_quote_a_backslash_or_a_control),
+        cmocka_unit_test(a_cursor_reads_what_is_json_and_says_what_is_not),
         cmocka_unit_test(xml_is_escaped_and_has_no_other_characters),
         cmocka_unit_test(utf8_is_valid_if_each_of_its_characters_is),
         cmocka_unit_test(

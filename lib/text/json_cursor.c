@@ -1,42 +1,44 @@
-/* json.c - a strict cursor over JSON. */
-#include "json.h"
+/* json_cursor.c - a strict cursor over JSON. */
+#include "json_cursor.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/text/hex.h"
-#include "../lib/text/json.h"
-#include "../lib/text/utf8.h"
+#include "eight.h"
+#include "hex.h"
+#include "json.h"
+#include "little.h"
+#include "space.h"
+#include "utf8.h"
 
-bool change_json_fail(struct change_json *j, const char *wrong)
+bool json_cursor_fail(struct json_cursor *j, const char *wrong)
 {
     if (!j->wrong)
         j->wrong = wrong;
     return false;
 }
 
-bool change_json_begin(struct change_json *j, struct seen_span text,
+bool json_cursor_begin(struct json_cursor *j, struct seen_span text,
                        struct buffer *bytes)
 {
-    *j = (struct change_json){ .begin = text.text,
+    *j = (struct json_cursor){ .begin = text.text,
                                .at = text.text,
                                .end = text.text + text.len,
                                .bytes = bytes };
     bytes->len = 0;
     if (!buffer_room(bytes, text.len + 1))
-        return change_json_fail(j, "no memory");
-    return utf8_valid(text.text, text.len) || change_json_fail(j, "not UTF-8");
+        return json_cursor_fail(j, "no memory");
+    return utf8_valid(text.text, text.len) || json_cursor_fail(j, "not UTF-8");
 }
 
-static void skip_space(struct change_json *j)
+static void skip_space(struct json_cursor *j)
 {
-    while (j->at < j->end && (*j->at == ' ' || *j->at == '\n' ||
-                              *j->at == '\r' || *j->at == '\t'))
+    while (j->at < j->end && space_xml(*j->at))
         j->at++;
 }
 
-char change_json_peek(struct change_json *j)
+char json_cursor_peek(struct json_cursor *j)
 {
     if (j->wrong)
         return 0;
@@ -46,25 +48,25 @@ char change_json_peek(struct change_json *j)
     return *j->at == '-' || (*j->at >= '0' && *j->at <= '9') ? '0' : *j->at;
 }
 
-static bool take(struct change_json *j, char byte, const char *wrong)
+static bool take(struct json_cursor *j, char byte, const char *wrong)
 {
     if (j->wrong)
         return false;
     skip_space(j);
     if (j->at == j->end || *j->at != byte)
-        return change_json_fail(j, wrong);
+        return json_cursor_fail(j, wrong);
     j->at++;
     return true;
 }
 
-bool change_json_open(struct change_json *j, char bracket)
+bool json_cursor_open(struct json_cursor *j, char bracket)
 {
     j->first = true;
     return take(j, bracket,
                 bracket == '{' ? "expected an object" : "expected a list");
 }
 
-bool change_json_next(struct change_json *j, char bracket)
+bool json_cursor_next(struct json_cursor *j, char bracket)
 {
     bool first = j->first;
 
@@ -84,43 +86,35 @@ bool change_json_next(struct change_json *j, char bracket)
 /* The bytes of a text that need a look: quotes, backslashes, controls. */
 static const char *plain_end(const char *at, const char *end)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t high = UINT64_C(0x8080808080808080);
+    for (; end - at >= 8; at += 8) {
+        uint64_t x = little_64(at);
 
-    while (end - at >= 8) {
-        uint64_t x, quote, slash, control;
-
-        memcpy(&x, at, sizeof x);
-        quote = x ^ (ones * '"');
-        slash = x ^ (ones * '\\');
-        quote = (quote - ones) & ~quote;
-        slash = (slash - ones) & ~slash;
-        control = (x - ones * 0x20) & ~x;
-        if ((quote | slash | control) & high)
+        if ((eight_equal(x, '"') | eight_equal(x, '\\') |
+             eight_below(x, 0x20)) &
+            ~x) /* others begin at 0x80 */
             break;
-        at += 8;
     }
     while (at < end && *at != '"' && *at != '\\' && (unsigned char)*at >= 0x20)
         at++;
     return at;
 }
 
-static bool skip_escape(struct change_json *j)
+static bool skip_escape(struct json_cursor *j)
 {
     if (j->end - j->at < 2 || !strchr("\"\\/bfnrtu", j->at[1]) || !j->at[1])
-        return change_json_fail(j, "an escape that is not one of JSON");
+        return json_cursor_fail(j, "an escape that is not one of JSON");
     if (j->at[1] != 'u') {
         j->at += 2;
         return true;
     }
     for (int i = 2; i < 6; i++)
         if (j->end - j->at <= i || hex_digit(j->at[i]) < 0)
-            return change_json_fail(j, "\\u without four digits");
+            return json_cursor_fail(j, "\\u without four digits");
     j->at += 6;
     return true;
 }
 
-bool change_json_text(struct change_json *j, struct seen_span *text)
+bool json_cursor_text(struct json_cursor *j, struct seen_span *text)
 {
     const char *begin;
     bool escaped = false;
@@ -132,11 +126,11 @@ bool change_json_text(struct change_json *j, struct seen_span *text)
     for (;;) {
         j->at = plain_end(j->at, j->end);
         if (j->at == j->end)
-            return change_json_fail(j, "a text that does not end");
+            return json_cursor_fail(j, "a text that does not end");
         if (*j->at == '"')
             break;
         if (*j->at != '\\')
-            return change_json_fail(j, "a control character in a text");
+            return json_cursor_fail(j, "a control character in a text");
         escaped = true;
         if (!skip_escape(j))
             return false;
@@ -152,12 +146,12 @@ bool change_json_text(struct change_json *j, struct seen_span *text)
     return true;
 }
 
-bool change_json_name(struct change_json *j, struct seen_span *name)
+bool json_cursor_name(struct json_cursor *j, struct seen_span *name)
 {
-    return change_json_text(j, name) && take(j, ':', "expected :");
+    return json_cursor_text(j, name) && take(j, ':', "expected :");
 }
 
-static bool some_digits(struct change_json *j)
+static bool some_digits(struct json_cursor *j)
 {
     const char *begin = j->at;
 
@@ -166,13 +160,13 @@ static bool some_digits(struct change_json *j)
     return j->at > begin;
 }
 
-bool change_json_digits(struct change_json *j, struct seen_span *digits)
+bool json_cursor_digits(struct json_cursor *j, struct seen_span *digits)
 {
     const char *begin;
     bool good;
 
-    if (change_json_peek(j) != '0')
-        return change_json_fail(j, "expected a number");
+    if (json_cursor_peek(j) != '0')
+        return json_cursor_fail(j, "expected a number");
     begin = j->at;
     j->at += *j->at == '-';
     if (j->at < j->end && *j->at == '0') {
@@ -191,93 +185,93 @@ bool change_json_digits(struct change_json *j, struct seen_span *digits)
         good = some_digits(j);
     }
     *digits = (struct seen_span){ begin, (size_t)(j->at - begin) };
-    return good || change_json_fail(j, "expected a number");
+    return good || json_cursor_fail(j, "expected a number");
 }
 
-bool change_json_count(struct change_json *j, uint64_t *count)
+bool json_cursor_count(struct json_cursor *j, uint64_t *count)
 {
     struct seen_span digits;
 
-    if (!change_json_digits(j, &digits))
+    if (!json_cursor_digits(j, &digits))
         return false;
     *count = 0;
     for (size_t i = 0; i < digits.len; i++)
         if (digits.text[i] < '0' || digits.text[i] > '9' || i == 18)
-            return change_json_fail(j, "expected a count");
+            return json_cursor_fail(j, "expected a count");
         else
             *count = *count * 10 + (uint64_t)(digits.text[i] - '0');
     return true;
 }
 
-bool change_json_real(struct change_json *j, double *number)
+bool json_cursor_real(struct json_cursor *j, double *number)
 {
     struct seen_span digits;
     char text[64];
 
-    if (!change_json_digits(j, &digits))
+    if (!json_cursor_digits(j, &digits))
         return false;
     if (digits.len >= sizeof text)
-        return change_json_fail(j, "a number with too many digits");
+        return json_cursor_fail(j, "a number with too many digits");
     memcpy(text, digits.text, digits.len);
     text[digits.len] = '\0';
     *number = strtod(text, NULL);
-    return isfinite(*number) || change_json_fail(j, "a number too large");
+    return isfinite(*number) || json_cursor_fail(j, "a number too large");
 }
 
-static bool word(struct change_json *j, const char *text)
+static bool word(struct json_cursor *j, const char *text)
 {
     size_t len = strlen(text);
 
     if ((size_t)(j->end - j->at) < len || memcmp(j->at, text, len) != 0)
-        return change_json_fail(j, "expected a value");
+        return json_cursor_fail(j, "expected a value");
     j->at += len;
     return true;
 }
 
-bool change_json_flag(struct change_json *j, bool *flag)
+bool json_cursor_flag(struct json_cursor *j, bool *flag)
 {
-    *flag = change_json_peek(j) == 't';
-    if (!*flag && change_json_peek(j) != 'f')
-        return change_json_fail(j, "expected true or false");
+    *flag = json_cursor_peek(j) == 't';
+    if (!*flag && json_cursor_peek(j) != 'f')
+        return json_cursor_fail(j, "expected true or false");
     return word(j, *flag ? "true" : "false");
 }
 
-static bool skip(struct change_json *j, unsigned depth)
+static bool skip(struct json_cursor *j, unsigned depth)
 {
-    char bracket = change_json_peek(j), end = bracket == '{' ? '}' : ']';
+    char bracket = json_cursor_peek(j), end = bracket == '{' ? '}' : ']';
     struct seen_span text;
     bool flag;
 
     switch (bracket) {
     case '{':
     case '[':
-        if (depth == CHANGE_JSON_DEPTH)
-            return change_json_fail(j, "nested too deeply");
-        change_json_open(j, bracket);
-        while (change_json_next(j, end))
-            if ((bracket == '{' && !change_json_name(j, &text)) ||
+        if (depth == JSON_CURSOR_DEPTH)
+            return json_cursor_fail(j, "nested too deeply");
+        json_cursor_open(j, bracket);
+        while (json_cursor_next(j, end))
+            if ((bracket == '{' && !json_cursor_name(j, &text)) ||
                 !skip(j, depth + 1))
                 return false;
         return !j->wrong;
-    case '"': return change_json_text(j, &text);
-    case '0': return change_json_digits(j, &text);
+    case '"': return json_cursor_text(j, &text);
+    case '0': return json_cursor_digits(j, &text);
     case 't':
-    case 'f': return change_json_flag(j, &flag);
+    case 'f': return json_cursor_flag(j, &flag);
     case 'n': return word(j, "null");
-    default: return change_json_fail(j, "expected a value");
+    default: return json_cursor_fail(j, "expected a value");
     }
 }
 
-bool change_json_skip(struct change_json *j)
+bool json_cursor_skip(struct json_cursor *j)
 {
     return !j->wrong && skip(j, 0);
 }
 
-bool change_json_done(struct change_json *j)
+bool json_cursor_done(struct json_cursor *j)
 {
     if (j->wrong)
         return false;
     skip_space(j);
     return j->at == j->end ||
-           change_json_fail(j, "something follows the object");
+           json_cursor_fail(j, "something follows the object");
 }
