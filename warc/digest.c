@@ -98,17 +98,7 @@ static bool base32_read(unsigned char *to, unsigned n, struct seen_span text)
 
 static bool base16_read(unsigned char *to, unsigned n, struct seen_span text)
 {
-    if (text.len != 2 * n)
-        return false;
-    for (unsigned i = 0; i < n; i++) {
-        int high = hex_digit(text.text[2 * i]);
-        int low = hex_digit(text.text[2 * i + 1]);
-
-        if (high < 0 || low < 0)
-            return false;
-        to[i] = (unsigned char)(high << 4 | low);
-    }
-    return true;
+    return text.len == 2 * n && hex_read(to, n, text.text, true);
 }
 
 enum warc_digest_verdict warc_digest_read(struct seen_span text,

@@ -29,6 +29,7 @@
 #include "../lib/text/array.h"
 #include "../lib/text/buffer.h"
 #include "../lib/text/hex.h"
+#include "../lib/text/percent.h"
 #include "../lib/text/span.h"
 #include "robots_match.h"
 
@@ -96,7 +97,6 @@ struct spelling {
 static size_t spell(struct spelling *s, char *to, size_t room,
                     struct seen_span text)
 {
-    static const char digits[] = "0123456789ABCDEF";
     size_t n = 0;
 
     for (size_t i = 0; i < text.len && n + 3 <= room; i++) {
@@ -127,9 +127,8 @@ static size_t spell(struct spelling *s, char *to, size_t room,
         if (keep) {
             to[n++] = (char)c;
         } else {
-            to[n++] = '%';
-            to[n++] = digits[c >> 4];
-            to[n++] = digits[c & 15];
+            percent_write(to + n, (char)c);
+            n += 3;
         }
     }
     return n;

@@ -64,9 +64,9 @@ static size_t without_www(const char *host, size_t len)
 
 void surt_put_escape(struct sink *to, char c)
 {
-    static const char hex[] = "0123456789abcdef";
-    const char escape[3] = { '%', hex[(unsigned char)c >> 4], hex[c & 15] };
+    char escape[4] = "%";
 
+    hex_write(escape + 1, &c, 1);
     sink_put(to, escape, 3);
 }
 
