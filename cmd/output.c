@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../lib/text/xml.h"
+
 enum { ROOM = 1 << 16 };
 
 static char waiting[ROOM];
@@ -105,4 +107,16 @@ void output_format(const char *format, ...)
         output_bytes(text, (size_t)len);
     if (text != small)
         free(text);
+}
+
+void output_shown(struct seen_span text)
+{
+    static struct buffer b;
+
+    b.len = 0;
+    buffer_xml_chars(&b, text.text, text.len);
+    if (b.failed)
+        output_no_memory();
+    else if (b.len)
+        output_bytes(b.bytes, b.len);
 }

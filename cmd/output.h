@@ -13,10 +13,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <seen/span.h>
+
 void output_bytes(const char *text, size_t len);
 void output_text(const char *text);
 void output_format(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+
+/* Text of others, in one line and without bytes that change a terminal. */
+void output_shown(struct seen_span text);
 
 /* Write everything that was printed; the errno of the first failure, or 0. */
 int output_flush(void);

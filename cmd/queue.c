@@ -16,7 +16,6 @@
 
 #include "../lib/text/buffer.h"
 #include "../lib/text/span.h"
-#include "../lib/text/xml.h"
 #include "json.h"
 #include "output.h"
 
@@ -42,19 +41,6 @@ static const struct option options[] = {
       "stats, dead: print a JSON list; dead: with the bodies" },
     { .name = NULL }
 };
-
-/* Without bytes that change a terminal, and in one line. */
-static void print_safe(struct seen_span text)
-{
-    static struct buffer b;
-
-    b.len = 0;
-    buffer_xml_chars(&b, text.text, text.len);
-    if (b.failed)
-        output_no_memory();
-    else
-        output_bytes(b.bytes, b.len);
-}
 
 enum outcome cmd_queue_refuse(const struct seen_error *why)
 {
@@ -160,9 +146,9 @@ static bool print_dead(void *owner, const struct queue_message *m)
         cmd_json_text("body", m->body.text, m->body.len);
         cmd_json_shut('}');
     } else {
-        print_safe(m->id);
+        output_shown(m->id);
         output_format("\t%u\t", m->attempt);
-        print_safe(m->reason);
+        output_shown(m->reason);
         output_text("\n");
     }
     return !output_dead();

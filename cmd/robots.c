@@ -18,7 +18,6 @@
 
 #include "../lib/text/buffer.h"
 #include "../lib/text/span.h"
-#include "../lib/text/xml.h"
 #include "../web/robots.h"
 #include "json.h"
 #include "output.h"
@@ -101,19 +100,6 @@ static bool load(struct robots *r, const char *path)
 
 /* --- answers --- */
 
-/* Text of the file, without bytes that change a terminal. */
-static void print_text(struct seen_span text)
-{
-    static struct buffer b;
-
-    b.len = 0;
-    buffer_xml_chars(&b, text.text, text.len);
-    if (b.failed)
-        output_no_memory();
-    else
-        output_bytes(b.bytes, b.len);
-}
-
 /* What holds for all URLs. */
 static void show_file(const struct robots *r)
 {
@@ -125,7 +111,7 @@ static void show_file(const struct robots *r)
     for (size_t i = 0; r->rules && web_robots_sitemap(r->rules, i, &url);
          i++) {
         output_text("sitemap\t");
-        print_text(url);
+        output_shown(url);
         output_text("\n");
     }
 }
@@ -156,7 +142,7 @@ static void show_reason(const struct robots *r,
     output_text("\t");
     if (v->line) {
         output_format("line %u: ", v->line);
-        print_text(v->rule);
+        output_shown(v->rule);
     } else if (r->rules) {
         output_text("no rule matches");
     } else if (r->status) {
@@ -172,7 +158,7 @@ static void show(const struct robots *r, struct seen_span url,
 {
     if (!r->json) {
         output_text(v->allowed ? "allowed\t" : "disallowed\t");
-        print_text(url);
+        output_shown(url);
         if (r->explain)
             show_reason(r, v);
         output_text("\n");

@@ -23,7 +23,6 @@
 #include "../lib/text/json_tree.h"
 #include "../lib/text/map.h"
 #include "../lib/text/span.h"
-#include "../lib/text/xml.h"
 #include "../web/select.h"
 #include "output.h"
 
@@ -118,17 +117,6 @@ struct template_trial {
     struct buffer line; /* --json */
 };
 
-static void print_text(const char *text, size_t len)
-{
-    struct buffer b = { .bytes = NULL };
-
-    buffer_xml_chars(&b, text, len);
-    if (b.failed)
-        output_no_memory();
-    output_bytes(b.len ? b.bytes : "", b.len);
-    buffer_clear(&b);
-}
-
 static void print_link(struct template_trial *x, const char *url, size_t len)
 {
     struct crawl_verdict v;
@@ -159,7 +147,7 @@ static void print_link(struct template_trial *x, const char *url, size_t len)
         return;
     }
     output_text(v.follow ? "follow " : "skip   ");
-    print_text(url, len);
+    output_shown((struct seen_span){ url, len });
     if (v.reason == CRAWL_BY_RULE)
         output_format(": follow[%u]", v.rule);
     else if (v.reason == CRAWL_DENIED)
@@ -230,7 +218,7 @@ static void print_field(const char *name, const json_t *list)
     size_t i;
 
     if (!json_array_size(list)) {
-        print_text(name, strlen(name));
+        output_shown(span_of(name));
         output_text(": nothing was found\n");
     }
     json_array_foreach(list, i, value)
@@ -239,7 +227,7 @@ static void print_field(const char *name, const json_t *list)
                            ? NULL
                            : json_tree_text(value, JSON_ENCODE_ANY);
 
-        print_text(name, strlen(name));
+        output_shown(span_of(name));
         output_text(": ");
         if (json_is_string(value))
             cmd_template_print(json_string_value(value),
