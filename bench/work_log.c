@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/array.h"
+
 struct request {
     double began, ended;
     uint32_t host;
@@ -46,18 +48,14 @@ static bool read_all(struct requests *r)
     process_path(path, "requests.log");
     file = fopen(path, "re");
     while (file && good && fgets(line, sizeof line, file)) {
-        if (r->n == r->room) {
-            size_t room = r->room ? 2 * r->room : 4096;
-            struct request *more = realloc(r->all, room * sizeof *more);
+        struct request *more = array_grow(r->all, &r->room, r->n + 1,
+                                          sizeof *more);
 
-            good = more != NULL;
-            if (good) {
-                r->all = more;
-                r->room = room;
-            }
-        }
-        if (good)
+        good = more != NULL;
+        if (good) {
+            r->all = more;
             r->n += read_line(line, &r->all[r->n]);
+        }
     }
     if (file)
         fclose(file);

@@ -10,16 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../lib/text/array.h"
+
 static bool make_room(struct fetch_sockets *s, size_t fd)
 {
-    size_t room = s->room ? s->room : 64;
-    uint16_t *ports;
+    size_t room = s->room;
+    uint16_t *ports = array_grow(s->ports, &room, fd + 1, sizeof *ports);
 
-    if (fd < s->room)
-        return true;
-    while (room <= fd)
-        room *= 2;
-    ports = realloc(s->ports, room * sizeof *ports);
     if (!ports)
         return false;
     memset(ports + s->room, 0, (room - s->room) * sizeof *ports);

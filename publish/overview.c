@@ -19,6 +19,7 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/disk/walk.h"
+#include "../lib/text/array.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/number.h"
 #include "../lib/text/xml.h"
@@ -76,30 +77,16 @@ void publish_overview_free(struct publish_overview *o)
     free(o);
 }
 
-/* Room for one more element of an array; false without memory. */
-static bool grow(void **array, size_t n, size_t *room, size_t size)
-{
-    size_t more = *room ? 2 * *room : 16;
-    void *longer;
-
-    if (n < *room)
-        return true;
-    longer = realloc(*array, more * size);
-    if (!longer)
-        return false;
-    *array = longer;
-    *room = more;
-    return true;
-}
-
 enum seen_code publish_overview_place(struct publish_overview *o,
                                       const char *url, const char *note,
                                       struct seen_error *why)
 {
-    struct overview_place *p;
+    struct overview_place *p = array_grow(o->place, &o->place_room,
+                                          o->places + 1, sizeof *p);
 
-    if (!grow((void **)&o->place, o->places, &o->place_room, sizeof *p))
+    if (!p)
         return no_memory_for(why, "an overview");
+    o->place = p;
     p = &o->place[o->places++];
     p->url = strdup(url);
     p->note = note && *note ? publish_shown(note) : NULL;
@@ -144,8 +131,10 @@ enum seen_code publish_overview_filter(
         code = publish_overview_place(o, filter->url, NULL, why);
     if (code != SEEN_OK)
         return code;
-    if (!grow((void **)&o->filter, o->filters, &o->filter_room, sizeof *f))
+    f = array_grow(o->filter, &o->filter_room, o->filters + 1, sizeof *f);
+    if (!f)
         return no_memory_for(why, "an overview");
+    o->filter = f;
     f = &o->filter[o->filters++];
     memset(f, 0, sizeof *f);
     if (filter->changed)

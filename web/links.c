@@ -12,6 +12,7 @@
 
 #include <seen/url.h>
 
+#include "../lib/text/array.h"
 #include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "css.h"
@@ -61,21 +62,18 @@ struct web_place web_reader_keep(struct web_reader *r, const char *text,
 struct web_found *web_reader_add(struct web_reader *r, enum web_link_kind kind,
                                  struct web_place url)
 {
+    struct web_found *more;
+
     if (r->count == r->most) {
         r->cut = true;
         return NULL;
     }
-    if (r->count == r->room) {
-        size_t room = r->room ? 2 * r->room : 64;
-        struct web_found *more = realloc(r->found, room * sizeof *more);
-
-        if (!more) {
-            r->code = SEEN_NOMEM;
-            return NULL;
-        }
-        r->found = more;
-        r->room = room;
+    more = array_grow(r->found, &r->room, r->count + 1, sizeof *more);
+    if (!more) {
+        r->code = SEEN_NOMEM;
+        return NULL;
     }
+    r->found = more;
     r->found[r->count] = (struct web_found){ .url = url, .kind = kind };
     return &r->found[r->count++];
 }

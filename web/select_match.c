@@ -27,6 +27,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/array.h"
 #include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "view.h"
@@ -294,13 +295,10 @@ static bool find_places(struct match_places *p, const struct buffer *text,
         budget_spend(budget, len + at - from + 1);
         if (!found)
             break;
-        if (p->n == p->room) {
-            p->room = p->room ? 2 * p->room : 16;
-            more = realloc(p->at, p->room * sizeof *more);
-            if (!more)
-                return false;
-            p->at = more;
-        }
+        more = array_grow(p->at, &p->room, p->n + 1, sizeof *more);
+        if (!more)
+            return false;
+        p->at = more;
         p->at[p->n++] = (uint32_t)at++;
     }
     return true;
