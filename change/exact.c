@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../lib/text/little.h"
+#include "../lib/text/number.h"
 #include "../lib/text/span.h"
 #include "diff.h"
 #include "words.h"
@@ -103,13 +104,10 @@ uint64_t change_visit_due(struct seen_span visit, struct seen_span *name)
     while (at && visit.text[at - 1] != '@')
         at--;
     *name = visit;
-    if (!at || visit.len - at > 18)
+    if (!at ||
+        !number_digits((struct seen_span){ visit.text + at, visit.len - at },
+                       &due))
         return 0;
-    for (size_t i = at; i < visit.len; i++) {
-        if (visit.text[i] < '0' || visit.text[i] > '9')
-            return 0;
-        due = due * 10 + (uint64_t)(visit.text[i] - '0');
-    }
     name->len = at - 1;
     return due;
 }

@@ -59,16 +59,3 @@ size_t warc_head_length(const char *bytes, size_t len, size_t known)
     }
     return 0;
 }
-
-bool warc_number_read(struct seen_span text, uint64_t *number)
-{
-    *number = 0;
-    if (!text.len || text.len > 18)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.text[i] < '0' || text.text[i] > '9')
-            return false;
-        *number = 10 * *number + (uint64_t)(text.text[i] - '0');
-    }
-    return true;
-}

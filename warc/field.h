@@ -13,7 +13,6 @@
 #define SEEN_WARC_FIELD_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include <seen/span.h>
 
@@ -36,8 +35,5 @@ bool warc_field_find(struct seen_span fields, const char *name,
  * bytes were looked at before.
  */
 size_t warc_head_length(const char *bytes, size_t len, size_t known);
-
-/* Digits only, below 10^18. */
-bool warc_number_read(struct seen_span text, uint64_t *number);
 
 #endif

@@ -21,6 +21,7 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/text/json_cursor.h"
+#include "../lib/text/number.h"
 #include "../lib/text/span.h"
 #include "checking.h"
 #include "field.h"
@@ -148,12 +149,12 @@ static void compare(struct warc_line *l, const struct warc_entry *e)
     } else if (value[DIGEST].text && !span_is(value[DIGEST], "-")) {
         complain(l, false, "its digest is not one");
     }
-    if (!warc_number_read(value[LENGTH], &number))
+    if (!number_digits(value[LENGTH], &number))
         complain(l, false, "it has no length");
     else if (e->length && number != e->length)
         complain(l, false, "the record there has another length: %llu",
                  (unsigned long long)e->length);
-    if (warc_number_read(value[STATUS], &number) && e->status &&
+    if (number_digits(value[STATUS], &number) && e->status &&
         number != e->status)
         complain(l, false, "the record there has another status: %u",
                  e->status);
@@ -185,7 +186,7 @@ static void check_line(struct warc_line *l)
     uint64_t at;
     bool known;
 
-    if (!url.text || !file.text || !warc_number_read(l->value[OFFSET], &at)) {
+    if (!url.text || !file.text || !number_digits(l->value[OFFSET], &at)) {
         complain(l, false, "it lacks url, filename or offset");
         return;
     }

@@ -1,6 +1,7 @@
 /* payload.c - from the block of a record to its payload. */
 #include "payload.h"
 
+#include "../lib/text/number.h"
 #include "../lib/text/span.h"
 #include "field.h"
 
@@ -72,7 +73,7 @@ static void read_head(struct warc_payload *p)
         if (span_like(name, "transfer-encoding"))
             p->chunked = ends_chunked(value);
         else if (span_like(name, "content-length") &&
-                 warc_number_read(value, &number))
+                 number_digits(value, &number))
             p->content_length = number;
     }
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../lib/text/number.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
 #include "digest.h"
@@ -241,7 +242,7 @@ static void check_value(struct warc_record *r, enum warc_name name,
         }
         break;
     case NUMBER:
-        if (!warc_number_read(*value, &number)) {
+        if (!number_digits(*value, &number)) {
             complain(to, false, "%s is not a number: %.*s", rule->name,
                      shown(*value), value->text);
         } else if (name == WARC_CONTENT_LENGTH) {
@@ -441,7 +442,7 @@ bool warc_record_likely(struct seen_span bytes)
         if (!is_token(name))
             return false;
         if (span_like(name, "Content-Length"))
-            sized = warc_number_read(value, &number);
+            sized = number_digits(value, &number);
         typed |= span_like(name, "WARC-Type");
     }
     return sized && typed;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "../lib/text/number.h"
 #include "../lib/text/span.h"
 
 #define MAP "http://www.sitemaps.org/schemas/sitemap/0.9"
@@ -16,16 +17,9 @@ enum { MAP_LEVEL = 2 };
 
 static uint64_t number(struct seen_span p)
 {
-    uint64_t n = 0;
+    uint64_t n;
 
-    if (!p.len || p.len > 18)
-        return UINT64_MAX;
-    for (size_t i = 0; i < p.len; i++) {
-        if (p.text[i] < '0' || p.text[i] > '9')
-            return UINT64_MAX;
-        n = 10 * n + (uint64_t)(p.text[i] - '0');
-    }
-    return n;
+    return number_digits(p, &n) ? n : UINT64_MAX;
 }
 
 static enum web_sitemap_capability capability_of(struct seen_span p)

@@ -33,6 +33,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../text/number.h"
 #include "../text/span.h"
 #include "line.h"
 
@@ -89,25 +90,12 @@ static const char *line_end(const char *at, const char *end)
     return line ? line + 1 : NULL;
 }
 
-static bool read_length(struct seen_span s, uint64_t *n)
-{
-    *n = 0;
-    if (!s.len || s.len > 18)
-        return false;
-    for (size_t i = 0; i < s.len; i++) {
-        if (s.text[i] < '0' || s.text[i] > '9')
-            return false;
-        *n = 10 * *n + (uint64_t)(s.text[i] - '0');
-    }
-    return true;
-}
-
 static bool content_length(const char *header, size_t len, uint64_t *n)
 {
     struct seen_span s = { "", 0 };
 
     cdx_header_find(header, len, "Content-Length", &s);
-    return read_length(s, n);
+    return number_digits(s, n);
 }
 
 /*
@@ -216,7 +204,7 @@ static bool read_arc(struct seen_capture *c, const struct seen_layout *l,
     c->mime = column[l->mime];
     if (l->status >= 0)
         c->status = column[l->status];
-    return rest.len && read_length(column[l->columns - 1], length);
+    return rest.len && number_digits(column[l->columns - 1], length);
 }
 
 /* False if it is about the file, not a capture. */

@@ -9,6 +9,7 @@
 #include "hex.h"
 #include "json.h"
 #include "little.h"
+#include "number.h"
 #include "space.h"
 #include "utf8.h"
 
@@ -192,15 +193,9 @@ bool json_cursor_count(struct json_cursor *j, uint64_t *count)
 {
     struct seen_span digits;
 
-    if (!json_cursor_digits(j, &digits))
-        return false;
-    *count = 0;
-    for (size_t i = 0; i < digits.len; i++)
-        if (digits.text[i] < '0' || digits.text[i] > '9' || i == 18)
-            return json_cursor_fail(j, "expected a count");
-        else
-            *count = *count * 10 + (uint64_t)(digits.text[i] - '0');
-    return true;
+    return json_cursor_digits(j, &digits) &&
+           (number_digits(digits, count) ||
+            json_cursor_fail(j, "expected a count"));
 }
 
 bool json_cursor_real(struct json_cursor *j, double *number)

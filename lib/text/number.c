@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +174,22 @@ const char *number_moment(const char *text, uint64_t *moment)
         return "is too late";
     *moment = n;
     return NULL;
+}
+
+bool number_digits(struct seen_span text, uint64_t *number)
+{
+    uint64_t n = 0;
+
+    *number = 0;
+    if (!text.len || text.len > 18)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.text[i] < '0' || text.text[i] > '9')
+            return false;
+        n = 10 * n + (uint64_t)(text.text[i] - '0');
+    }
+    *number = n;
+    return true;
 }
 
 /* --- writing --- */

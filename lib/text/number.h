@@ -7,7 +7,10 @@
 #ifndef SEEN_TEXT_NUMBER_H
 #define SEEN_TEXT_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include <seen/span.h>
 
 /* Each returns NULL, or what is wrong with the text: "is negative". */
 const char *number_count(const char *text, uint64_t *count);
@@ -17,6 +20,9 @@ const char *number_factor(const char *text, double *factor);
 const char *number_seconds(const char *text, uint64_t *seconds);
 /* 2026-01-31T00:00:00Z or 1769817600: a moment, as Unix time. */
 const char *number_moment(const char *text, uint64_t *moment);
+
+/* A text of 1 to 18 digits, as formats have it. Else false, and *number is 0. */
+bool number_digits(struct seen_span text, uint64_t *number);
 
 /*
  * For people: 1,234,567; "1 URL", "2 URLs"; 0.98 % or 1.2e-05 %; 41.2 %;

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "lib/text/number.h"
+#include "lib/text/span.h"
 
 TEST(counts_are_whole_and_may_end_with_a_unit)
 {
@@ -44,6 +45,19 @@ TEST(counts_are_whole_and_may_end_with_a_unit)
         assert_int_equal(count, cases[i].count);
         assert_int_equal(wrong == NULL, cases[i].count != 0);
     }
+}
+
+TEST(digits_are_a_number_below_10_to_the_18)
+{
+    static const char *const bad[] = { "", "-1", " 1", "1x",
+                                       "1000000000000000000" };
+    uint64_t n;
+
+    assert_true(number_digits(span_of("999999999999999999"), &n));
+    assert_int_equal(n, UINT64_C(999999999999999999));
+    assert_true(number_digits(span_of("007"), &n) && n == 7);
+    for (size_t i = 0; i < LENGTH(bad); i++)
+        assert_true(!number_digits(span_of(bad[i]), &n) && n == 0);
 }
 
 TEST(times_have_a_unit)
@@ -186,6 +200,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_whole_and_may_end_with_a_unit),
+        cmocka_unit_test(digits_are_a_number_below_10_to_the_18),
         cmocka_unit_test(times_have_a_unit),
         cmocka_unit_test(moments_are_dates_in_utc_or_unix_times),
         cmocka_unit_test(rates_are_between_0_and_1),
