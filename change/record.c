@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "../lib/text/array.h"
+#include "../lib/text/calendar.h"
 #include "../lib/text/hex.h"
 #include "../lib/text/json_cursor.h"
 #include "../lib/text/span.h"
@@ -75,54 +76,27 @@ static bool read_visit(struct reader *x)
     return read_name(x, &x->r->visit);
 }
 
-/* Two digits and what follows them, as in "03:" */
-static bool two(const char **at, const char *end, char behind, unsigned most,
-                unsigned *value)
-{
-    const char *p = *at;
-
-    if (end - p < (behind ? 3 : 2) || p[0] < '0' || p[0] > '9' || p[1] < '0' ||
-        p[1] > '9' || (behind && p[2] != behind))
-        return false;
-    *value = (unsigned)(p[0] - '0') * 10 + (unsigned)(p[1] - '0');
-    *at += behind ? 3 : 2;
-    return *value <= most;
-}
-
-/* Days since 1970 of a date of the Gregorian calendar. */
-static int64_t days(int64_t year, unsigned month, unsigned day)
-{
-    int64_t era, of_era, of_year, from_march;
-
-    year -= month <= 2;
-    era = year / 400;
-    of_era = year - era * 400;
-    from_march = month > 2 ? month - 3 : month + 9;
-    of_year = (153 * from_march + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year -
-           719468;
-}
-
 bool change_moment_read(uint64_t *ms, struct seen_span text)
 {
-    const char *at = text.text, *end = at + text.len;
-    unsigned century, year, month, day, hour, minute, second, scale = 100;
+    unsigned year, month, day, hour, minute, second, scale = 100, digit;
     int64_t date;
 
-    if (!two(&at, end, 0, 99, &century) || !two(&at, end, '-', 99, &year) ||
-        !two(&at, end, '-', 12, &month) || !two(&at, end, 'T', 31, &day) ||
-        !two(&at, end, ':', 23, &hour) || !two(&at, end, ':', 59, &minute) ||
-        !two(&at, end, 0, 60, &second) || !month || !day)
+    if (!span_digits(&text, 4, 4, &year) || !span_take(&text, '-') ||
+        !span_digits(&text, 2, 2, &month) || !span_take(&text, '-') ||
+        !span_digits(&text, 2, 2, &day) || !span_take(&text, 'T') ||
+        !span_digits(&text, 2, 2, &hour) || !span_take(&text, ':') ||
+        !span_digits(&text, 2, 2, &minute) || !span_take(&text, ':') ||
+        !span_digits(&text, 2, 2, &second) || year < 1970 || !month ||
+        month > 12 || !day || day > 31 || hour > 23 || minute > 59 ||
+        second > 60)
         return false;
-    date = days(century * 100 + year, month, day);
-    if (date < 0)
-        return false;
+    date = calendar_since_1970(year, month, day);
     *ms = (((uint64_t)date * 24 + hour) * 60 + minute) * 60 + second;
     *ms *= 1000;
-    if (at < end && *at == '.')
-        for (at++; at < end && *at >= '0' && *at <= '9'; at++, scale /= 10)
-            *ms += (uint64_t)(*at - '0') * scale;
-    return end - at == 1 && *at == 'Z';
+    if (span_take(&text, '.'))
+        for (; span_digits(&text, 1, 1, &digit); scale /= 10)
+            *ms += digit * scale;
+    return span_is(text, "Z");
 }
 
 void change_moment_write(struct buffer *to, uint64_t ms)
@@ -306,12 +280,8 @@ static bool read_member(struct reader *x)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct change_field *x = a, *y = b;
-    size_t n = x->name.len < y->name.len ? x->name.len : y->name.len;
-    int order = n ? memcmp(x->name.text, y->name.text, n) : 0;
-
-    return order ? order
-                 : (x->name.len > y->name.len) - (x->name.len < y->name.len);
+    return span_order(((const struct change_field *)a)->name,
+                      ((const struct change_field *)b)->name);
 }
 
 /* Sort the names, find those that are there twice, keep those of fields. */

@@ -54,15 +54,6 @@ static bool take_number(struct seen_span *t, uint64_t *value)
     return i > 0;
 }
 
-static bool take_char(struct seen_span *t, char c)
-{
-    if (!t->len || *t->text != c)
-        return false;
-    t->text++;
-    t->len--;
-    return true;
-}
-
 /* Texts are not zeroed, only ended: a head has 9 kB of them. */
 void fetch_head_init(struct fetch_head *h)
 {
@@ -154,13 +145,13 @@ static enum seen_code on_range(struct fetch_head *h, struct seen_span v,
     good = v.len > 6 && span_like((struct seen_span){ v.text, 6 }, "bytes ");
     if (good) {
         v = span_trim((struct seen_span){ v.text + 6, v.len - 6 });
-        if (!take_char(&v, '*')) {
+        if (!span_take(&v, '*')) {
             ranged = true;
-            good = take_number(&v, &from) && take_char(&v, '-') &&
+            good = take_number(&v, &from) && span_take(&v, '-') &&
                    take_number(&v, &last) && from <= last;
         }
-        good = good && take_char(&v, '/') &&
-               ((ranged && take_char(&v, '*')) || take_number(&v, &total)) &&
+        good = good && span_take(&v, '/') &&
+               ((ranged && span_take(&v, '*')) || take_number(&v, &total)) &&
                !v.len && (!ranged || last < total);
     }
     if (!good || (h->ranged && (h->says.from != from || h->last != last ||

@@ -569,12 +569,9 @@ static void bind_robots(void *owner, struct sql_statement *st, size_t i)
 static int by_origin(const void *a, const void *b, void *owner)
 {
     const struct commit *c = owner;
-    struct seen_span x = c->g->robots[*(const size_t *)a].origin;
-    struct seen_span y = c->g->robots[*(const size_t *)b].origin;
-    size_t least = x.len < y.len ? x.len : y.len;
-    int order = least ? memcmp(x.text, y.text, least) : 0;
 
-    return order ? order : (x.len > y.len) - (x.len < y.len);
+    return span_order(c->g->robots[*(const size_t *)a].origin,
+                      c->g->robots[*(const size_t *)b].origin);
 }
 
 static enum seen_code write_robots(struct commit *c, struct seen_error *why)

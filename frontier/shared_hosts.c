@@ -82,11 +82,8 @@ struct unknown {
 
 static int by_name(const void *a, const void *b)
 {
-    const struct seen_span *x = a, *y = b;
-    size_t least = x->len < y->len ? x->len : y->len;
-    int order = least ? memcmp(x->text, y->text, least) : 0;
-
-    return order ? order : (x->len > y->len) - (x->len < y->len);
+    return span_order(*(const struct seen_span *)a,
+                      *(const struct seen_span *)b);
 }
 
 static void collect(struct unknown *u, const struct seen_span *name, size_t n)

@@ -22,6 +22,7 @@
 #include "../lib/text/array.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/number.h"
+#include "../lib/text/span.h"
 #include "../lib/text/xml.h"
 #include "file.h"
 #include "listing.h"
@@ -106,11 +107,7 @@ static struct seen_span host_of(const char *url)
 
 static int by_host(const char *a, const char *b)
 {
-    struct seen_span x = host_of(a), y = host_of(b);
-    size_t n = x.len < y.len ? x.len : y.len;
-    int order = memcmp(x.text, y.text, n);
-
-    return order ? order : (x.len > y.len) - (x.len < y.len);
+    return span_order(host_of(a), host_of(b));
 }
 
 static bool copy(char **to, const char *from)

@@ -5,6 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "../lib/text/calendar.h"
+#include "../lib/text/span.h"
+
 static void split(uint64_t ms, struct tm *tm)
 {
     const uint64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
@@ -54,46 +57,15 @@ void warc_date_stamp(char stamp[WARC_STAMP], uint64_t ms)
 static bool number(struct seen_span *rest, unsigned n, unsigned least,
                    unsigned most, unsigned *value)
 {
-    *value = 0;
-    if (rest->len < n)
-        return false;
-    for (unsigned i = 0; i < n; i++) {
-        if (rest->text[i] < '0' || rest->text[i] > '9')
-            return false;
-        *value = 10 * *value + (unsigned)(rest->text[i] - '0');
-    }
-    rest->text += n;
-    rest->len -= n;
-    return *value >= least && *value <= most;
-}
-
-static bool sign(struct seen_span *rest, char c)
-{
-    if (!rest->len || *rest->text != c)
-        return false;
-    rest->text++;
-    rest->len--;
-    return true;
-}
-
-static unsigned days(unsigned year, unsigned month)
-{
-    static const unsigned char all[] = { 31, 28, 31, 30, 31, 30,
-                                         31, 31, 30, 31, 30, 31 };
-    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-
-    return month == 2 && leap ? 29 : all[month - 1];
+    return span_digits(rest, n, n, value) && *value >= least && *value <= most;
 }
 
 static bool fraction(struct seen_span *rest, struct warc_date *date)
 {
-    while (rest->len && *rest->text >= '0' && *rest->text <= '9' &&
-           date->digits < 9) {
-        date->nanoseconds = 10 * date->nanoseconds +
-                            (unsigned)(*rest->text - '0');
-        date->digits++;
-        sign(rest, *rest->text);
-    }
+    const size_t len = rest->len;
+
+    span_digits(rest, 0, 9, &date->nanoseconds);
+    date->digits = (unsigned)(len - rest->len);
     for (unsigned i = date->digits; i < 9; i++)
         date->nanoseconds *= 10;
     return date->digits;
@@ -109,23 +81,23 @@ bool warc_date_read(struct seen_span text, struct warc_date *date)
     good = number(&rest, 4, 0, 9999, &f[0]);
     if (good && rest.len) {
         date->fields = 2;
-        good = sign(&rest, '-') && number(&rest, 2, 1, 12, &f[1]);
+        good = span_take(&rest, '-') && number(&rest, 2, 1, 12, &f[1]);
     }
     if (good && rest.len) {
         date->fields = 3;
-        good = sign(&rest, '-') &&
-               number(&rest, 2, 1, days(f[0], f[1]), &f[2]);
+        good = span_take(&rest, '-') &&
+               number(&rest, 2, 1, calendar_days(f[0], f[1]), &f[2]);
     }
     if (good && rest.len) { /* a time has at least hours and minutes */
         date->fields = 5;
-        good = sign(&rest, 'T') && number(&rest, 2, 0, 23, &f[3]) &&
-               sign(&rest, ':') && number(&rest, 2, 0, 59, &f[4]);
-        if (good && sign(&rest, ':')) {
+        good = span_take(&rest, 'T') && number(&rest, 2, 0, 23, &f[3]) &&
+               span_take(&rest, ':') && number(&rest, 2, 0, 59, &f[4]);
+        if (good && span_take(&rest, ':')) {
             date->fields = 6;
             good = number(&rest, 2, 0, 60, &f[5]) && /* 60: a leap second */
-                   (!sign(&rest, '.') || fraction(&rest, date));
+                   (!span_take(&rest, '.') || fraction(&rest, date));
         }
-        good = good && sign(&rest, 'Z');
+        good = good && span_take(&rest, 'Z');
     }
     snprintf(date->stamp, sizeof date->stamp, "%04u%02u%02u%02u%02u%02u",
              f[0] % 10000, f[1] % 100, f[2] % 100, f[3] % 100, f[4] % 100,

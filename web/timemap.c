@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "../lib/text/calendar.h"
 #include "../lib/text/space.h"
 #include "../lib/text/span.h"
 #include "../lib/text/utf8.h"
@@ -25,45 +26,17 @@ enum { BETWEEN, URL, PARAMETERS, QUOTED, ESCAPED, JUNK };
 
 /* --- dates --- */
 
-/* Days since 1970 of a date of the Gregorian calendar: years begin in March,
-   so that a leap day is the last one of its year. */
-static int64_t days_until(unsigned year, unsigned month, unsigned day)
-{
-    const unsigned y = month > 2 ? year : year - 1;
-    const unsigned m = month > 2 ? month - 3 : month + 9;
-
-    return (int64_t)y * 365 + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 +
-           day - 719469;
-}
-
 bool web_timemap_when(unsigned year, unsigned month, unsigned day,
                       unsigned hour, unsigned minute, unsigned second,
                       int64_t *when)
 {
-    static const unsigned char days[] = { 31, 28, 31, 30, 31, 30,
-                                          31, 31, 30, 31, 30, 31 };
-    const bool leap = (year % 4 == 0 && year % 100) || year % 400 == 0;
-
     if (year < 1000 || year > 9999 || month < 1 || month > 12 || day < 1 ||
-        day > days[month - 1] + (unsigned)(leap && month == 2) || hour > 23 ||
-        minute > 59 || second > 60)
+        day > calendar_days(year, month) || hour > 23 || minute > 59 ||
+        second > 60)
         return false;
-    *when = days_until(year, month, day) * 86400 + hour * 3600 + minute * 60 +
-            second;
+    *when = calendar_since_1970(year, month, day) * 86400 + hour * 3600 +
+            minute * 60 + second;
     return true;
-}
-
-static bool digits(struct seen_span *s, size_t least, size_t most,
-                   unsigned *number)
-{
-    size_t n = 0;
-
-    *number = 0;
-    while (n < most && n < s->len && s->text[n] >= '0' && s->text[n] <= '9')
-        *number = *number * 10 + (unsigned)(s->text[n++] - '0');
-    s->text += n;
-    s->len -= n;
-    return n >= least;
 }
 
 /* Take one of these bytes. */
@@ -100,12 +73,12 @@ bool web_timemap_date(struct seen_span text, int64_t *when)
         s.text = comma + 1;
         s = span_trim(s);
     }
-    return digits(&s, 1, 2, &day) && byte(&s, " -") &&
+    return span_digits(&s, 1, 2, &day) && byte(&s, " -") &&
            month_name(&s, &month) && byte(&s, " -") &&
-           digits(&s, 4, 4, &year) && byte(&s, " ") &&
-           digits(&s, 2, 2, &hour) && byte(&s, ":") &&
-           digits(&s, 2, 2, &minute) && byte(&s, ":") &&
-           digits(&s, 2, 2, &second) &&
+           span_digits(&s, 4, 4, &year) && byte(&s, " ") &&
+           span_digits(&s, 2, 2, &hour) && byte(&s, ":") &&
+           span_digits(&s, 2, 2, &minute) && byte(&s, ":") &&
+           span_digits(&s, 2, 2, &second) &&
            (span_like(s, " GMT") || span_like(s, " UTC") ||
             span_is(s, " +0000")) &&
            web_timemap_when(year, month, day, hour, minute, second, when);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../lib/text/calendar.h"
 #include "../../lib/text/span.h"
 
 static bool is_digit(char c)
@@ -77,23 +78,7 @@ struct value_date {
 static bool take_number(struct seen_span *s, size_t least, size_t most,
                         unsigned *n)
 {
-    size_t len = 0;
-
-    *n = 0;
-    while (len < s->len && len < most && is_digit(s->text[len]))
-        *n = 10 * *n + (unsigned)(s->text[len++] - '0');
-    s->text += len;
-    s->len -= len;
-    return len >= least && !(s->len && is_digit(s->text[0]));
-}
-
-static bool take_byte(struct seen_span *s, char c)
-{
-    if (!s->len || s->text[0] != c)
-        return false;
-    s->text++;
-    s->len--;
-    return true;
+    return span_digits(s, least, most, n) && !(s->len && is_digit(s->text[0]));
 }
 
 static void skip(struct seen_span *s, const char *bytes)
@@ -146,7 +131,7 @@ static void take_zone(struct seen_span *s, struct value_date *d)
     hours = 10u * (unsigned)(r.text[0] - '0') + (unsigned)(r.text[1] - '0');
     r.text += 2;
     r.len -= 2;
-    take_byte(&r, ':');
+    span_take(&r, ':');
     if (r.len >= 2 && is_digit(r.text[0]) && is_digit(r.text[1]))
         minutes = 10u * (unsigned)(r.text[0] - '0') +
                   (unsigned)(r.text[1] - '0');
@@ -167,13 +152,13 @@ static void take_time(struct seen_span s, struct value_date *d)
     skip(&s, " T,");
     if (span_begins(s, "at "))
         s.text += 3, s.len -= 3;
-    if (!take_number(&s, 1, 2, &d->hour) || !take_byte(&s, ':') ||
+    if (!take_number(&s, 1, 2, &d->hour) || !span_take(&s, ':') ||
         !take_number(&s, 2, 2, &d->minute) || d->hour > 23 || d->minute > 59)
         return;
-    if (take_byte(&s, ':') &&
+    if (span_take(&s, ':') &&
         (!take_number(&s, 2, 2, &d->second) || d->second > 60))
         return;
-    if (take_byte(&s, '.'))
+    if (span_take(&s, '.'))
         take_number(&s, 1, 9, &fraction);
     d->timed = true;
     take_zone(&s, d);
@@ -181,13 +166,9 @@ static void take_time(struct seen_span s, struct value_date *d)
 
 static bool is_date(const struct value_date *d)
 {
-    static const unsigned days[] = { 31, 29, 31, 30, 31, 30,
-                                     31, 31, 30, 31, 30, 31 };
-    bool leap = d->year % 4 == 0 && (d->year % 100 || d->year % 400 == 0);
-
     return d->year >= 1000 && d->year <= 9999 && d->month >= 1 &&
-           d->month <= 12 && d->day >= 1 && d->day <= days[d->month - 1] &&
-           (d->month != 2 || d->day < 29 || leap);
+           d->month <= 12 && d->day >= 1 &&
+           d->day <= calendar_days(d->year, d->month);
 }
 
 /* 2016-02-01, 2016/02/01 */
@@ -198,8 +179,8 @@ static bool read_iso(struct seen_span *s, struct value_date *d)
     if (!take_number(s, 4, 4, &d->year) || !s->len)
         return false;
     between = s->text[0];
-    return (between == '-' || between == '/') && take_byte(s, between) &&
-           take_number(s, 2, 2, &d->month) && take_byte(s, between) &&
+    return (between == '-' || between == '/') && span_take(s, between) &&
+           take_number(s, 2, 2, &d->month) && span_take(s, between) &&
            take_number(s, 2, 2, &d->day);
 }
 

@@ -59,6 +59,41 @@ static inline struct seen_span span_trim(struct seen_span s)
     return s;
 }
 
+/* As strcmp(): by bytes, and of two that begin alike the shorter is first. */
+static inline int span_order(struct seen_span a, struct seen_span b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.text, b.text, n) : 0;
+
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Take this byte from the front of *rest; false if another one is there. */
+static inline bool span_take(struct seen_span *rest, char byte)
+{
+    if (!rest->len || rest->text[0] != byte)
+        return false;
+    rest->text++;
+    rest->len--;
+    return true;
+}
+
+/* Take digits from the front, at most `most`, which is up to 9. False if there
+   are fewer than `least`. */
+static inline bool span_digits(struct seen_span *rest, size_t least,
+                               size_t most, unsigned *number)
+{
+    size_t n = 0;
+
+    *number = 0;
+    while (n < most && n < rest->len && rest->text[n] >= '0' &&
+           rest->text[n] <= '9')
+        *number = 10 * *number + (unsigned)(rest->text[n++] - '0');
+    rest->text += n;
+    rest->len -= n;
+    return n >= least;
+}
+
 /*
  * Take the text before the next `byte`, or all that is left, from the front
  * of *rest. False if nothing is left. "a,,b" has three fields, "a," has one.

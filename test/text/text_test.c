@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/text/array.h"
 #include "lib/text/budget.h"
 #include "lib/text/buffer.h"
+#include "lib/text/calendar.h"
 #include "lib/text/hex.h"
 #include "lib/text/json.h"
 #include "lib/text/json_cursor.h"
@@ -56,6 +58,44 @@ TEST(white_space_is_that_of_html_or_of_xml)
     assert_span(space_trim_html(span_of("\r\n \fa b\f\n")), "a b");
     assert_int_equal(space_trim_html(span_of(" \f")).len, 0);
     assert_int_equal(space_trim_html((struct seen_span){ zero, 2 }).len, 2);
+}
+
+TEST(bytes_and_digits_are_taken_from_the_front)
+{
+    struct seen_span rest = span_of("2026-1x"), none = { NULL, 0 };
+    unsigned n;
+
+    assert_true(span_digits(&rest, 4, 4, &n) && n == 2026);
+    assert_true(!span_take(&rest, '+') && span_take(&rest, '-'));
+    assert_true(!span_digits(&rest, 2, 2, &n) && n == 1);
+    assert_span(rest, "x");
+    assert_true(span_digits(&rest, 0, 9, &n) && !n);
+    assert_true(!span_take(&none, 'x') && !span_digits(&none, 1, 9, &n));
+    assert_true(span_order(span_of("a"), span_of("ab")) < 0);
+    assert_true(span_order(span_of("\xff"), span_of("a")) > 0);
+    assert_true(span_order(none, span_of("")) == 0);
+}
+
+/* The library of C agrees, for 800 years. */
+TEST(the_calendar_knows_each_day)
+{
+    for (int64_t day = -146097; day < 146097; day++) {
+        time_t seconds = (time_t)(day * 86400);
+        struct tm tm;
+        unsigned year, month;
+
+        gmtime_r(&seconds, &tm);
+        year = (unsigned)tm.tm_year + 1900;
+        month = (unsigned)tm.tm_mon + 1;
+        assert_true(calendar_since_1970(year, month, (unsigned)tm.tm_mday) ==
+                    day);
+        assert_true((unsigned)tm.tm_mday <= calendar_days(year, month));
+        if (month != 12)
+            assert_true(
+                calendar_since_1970(year, month, calendar_days(year, month)) +
+                    1 ==
+                calendar_since_1970(year, month + 1, 1));
+    }
 }
 
 TEST(lines_end_with_lf_or_crlf_and_the_last_needs_no_end)
@@ -551,6 +591,8 @@ int main(void)
         cmocka_unit_test(after_a_stop_a_budget_has_its_grace_and_no_more),
         cmocka_unit_test(spans_compare_by_bytes_and_like_ignores_ascii_case),
         cmocka_unit_test(white_space_is_that_of_html_or_of_xml),
+        cmocka_unit_test(bytes_and_digits_are_taken_from_the_front),
+        cmocka_unit_test(the_calendar_knows_each_day),
         cmocka_unit_test(lines_end_with_lf_or_crlf_and_the_last_needs_no_end),
         cmocka_unit_test(a_buffer_holds_what_was_written_in_order),
         cmocka_unit_test(a_buffer_grows_to_any_size),
