@@ -11,12 +11,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "../lib/text/ascii.h"
 #include "../lib/text/span.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static bool plain(const char *at, size_t len)
 {
@@ -41,7 +37,7 @@ static bool take_number(struct seen_span *t, uint64_t *value)
     uint64_t n = 0;
     size_t i = 0;
 
-    for (; i < t->len && is_digit(t->text[i]); i++) {
+    for (; i < t->len && ascii_digit(t->text[i]); i++) {
         unsigned digit = (unsigned)(t->text[i] - '0');
 
         if (n > (UINT64_MAX - 1 - digit) / 10)
@@ -96,9 +92,10 @@ static enum seen_code read_status(struct fetch_head *h, struct seen_span t,
     const char *p = t.text;
 
     forget(h);
-    if (t.len < 12 || memcmp(p, "HTTP/1.", 7) || !is_digit(p[7]) ||
+    if (t.len < 12 || memcmp(p, "HTTP/1.", 7) || !ascii_digit(p[7]) ||
         p[8] != ' ' || p[9] < '1' || p[9] > (h->raw ? '9' : '5') ||
-        !is_digit(p[10]) || !is_digit(p[11]) || (t.len > 12 && p[12] != ' '))
+        !ascii_digit(p[10]) || !ascii_digit(p[11]) ||
+        (t.len > 12 && p[12] != ' '))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "the answer does not begin as HTTP does");
     h->says.http = true;

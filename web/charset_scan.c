@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/ascii.h"
 #include "../lib/text/space.h"
 #include "../lib/text/span.h"
 
@@ -19,11 +20,6 @@ enum { PRESCAN = 1024, WORD = 64 };
 struct scan {
     const char *at, *end;
 };
-
-static bool letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
 
 static bool begins(const struct scan *s, const char *word)
 {
@@ -173,7 +169,8 @@ static const struct web_charset *search_meta(struct scan s)
             if (found)
                 return found;
         } else if (s.end - s.at > 2 &&
-                   (letter(s.at[1]) || (s.at[1] == '/' && letter(s.at[2])))) {
+                   (ascii_letter(s.at[1]) ||
+                    (s.at[1] == '/' && ascii_letter(s.at[2])))) {
             skip_tag(&s);
         } else if (s.end - s.at > 1 && strchr("!/?", s.at[1])) {
             skip_past(&s, '>');

@@ -16,12 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../lib/text/ascii.h"
 #include "../lib/text/space.h"
-
-static bool letter(char c)
-{
-    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-}
 
 static const char *find(const char *at, const char *end, char byte)
 {
@@ -339,12 +335,12 @@ static bool read_angle(struct web_html *h, struct web_html_event *e)
     const char *from = h->at;
     char c = from + 1 < h->end ? from[1] : ' ';
 
-    if (letter(c) || (h->xml && (c == '_' || (unsigned char)c >= 0x80)))
+    if (ascii_letter(c) || (h->xml && (c == '_' || (unsigned char)c >= 0x80)))
         return read_tag(h, e);
     if (c == '!' || c == '?')
         return read_markup(h, e);
     if (c == '/' && from + 2 < h->end) {
-        if (letter(from[2]))
+        if (ascii_letter(from[2]))
             return read_tag(h, e);
         h->at = find(from + 2, h->end, '>');
         if (h->at < h->end)

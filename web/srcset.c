@@ -1,12 +1,8 @@
 /* srcset.c - parse a srcset attribute as the HTML standard does. */
 #include "srcset.h"
 
+#include "../lib/text/ascii.h"
 #include "../lib/text/space.h"
-
-static bool digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* A number as HTML has them: "12"; if `fraction` also "1.5", "1e3", "-0". */
 static bool number(const char *at, size_t len, bool fraction)
@@ -16,14 +12,14 @@ static bool number(const char *at, size_t len, bool fraction)
 
     negative = fraction && at < end && *at == '-';
     at += negative;
-    for (; at < end && digit(*at); at++) {
+    for (; at < end && ascii_digit(*at); at++) {
         digits = true;
         nonzero = nonzero || *at != '0';
     }
     if (!fraction)
         return at == end && nonzero;
     if (at < end && *at == '.') {
-        for (from = ++at; at < end && digit(*at); at++)
+        for (from = ++at; at < end && ascii_digit(*at); at++)
             nonzero = nonzero || *at != '0';
         if (at == from)
             return false;
@@ -32,7 +28,7 @@ static bool number(const char *at, size_t len, bool fraction)
     if (digits && at < end && (*at | 0x20) == 'e') {
         if (++at < end && (*at == '-' || *at == '+'))
             at++;
-        for (from = at; at < end && digit(*at); at++)
+        for (from = at; at < end && ascii_digit(*at); at++)
             ;
         if (at == from)
             return false;

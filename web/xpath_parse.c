@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "../lib/text/array.h"
+#include "../lib/text/ascii.h"
 #include "../lib/text/span.h"
 
 enum { NESTED = 100, DEPTH = 1000 };
@@ -141,11 +142,6 @@ static char peek(const struct parsing *p)
     return p->at < p->len ? p->text[p->at] : 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool begins_name(char c)
 {
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' ||
@@ -161,7 +157,7 @@ static struct seen_span name_here(const struct parsing *p)
         return name;
     while (p->at + name.len < p->len &&
            (begins_name(name.text[name.len]) ||
-            is_digit(name.text[name.len]) || name.text[name.len] == '-' ||
+            ascii_digit(name.text[name.len]) || name.text[name.len] == '-' ||
             name.text[name.len] == '.'))
         name.len++;
     return name;
@@ -375,7 +371,7 @@ static uint32_t parse_step(struct parsing *p, uint32_t before, bool deep)
     if (take(p, "..")) {
         axis = WEB_XPATH_PARENT;
     } else if (peek(p) == '.' &&
-               !(p->at + 1 < p->len && is_digit(p->text[p->at + 1]))) {
+               !(p->at + 1 < p->len && ascii_digit(p->text[p->at + 1]))) {
         p->at++;
         axis = WEB_XPATH_SELF;
     } else {
@@ -527,7 +523,7 @@ static uint32_t parse_number(struct parsing *p)
     size_t n = 0;
 
     while (p->at + n < p->len &&
-           (is_digit(p->text[p->at + n]) || p->text[p->at + n] == '.'))
+           (ascii_digit(p->text[p->at + n]) || p->text[p->at + n] == '.'))
         n++;
     if (n >= sizeof copy)
         return refuse_at(p, p->at, "a number with too many digits");
@@ -562,8 +558,8 @@ static uint32_t parse_primary(struct parsing *p, bool *primary)
         set_text(p, node, text);
         return node;
     }
-    if (is_digit(c) ||
-        (c == '.' && p->at + 1 < p->len && is_digit(p->text[p->at + 1])))
+    if (ascii_digit(c) ||
+        (c == '.' && p->at + 1 < p->len && ascii_digit(p->text[p->at + 1])))
         return parse_number(p);
     if (take(p, "(")) {
         node = nested(p);

@@ -11,13 +11,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../../lib/text/ascii.h"
 #include "../../lib/text/calendar.h"
 #include "../../lib/text/span.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 /* --- numbers --- */
 
@@ -29,9 +25,9 @@ static char byte_at(struct seen_span s, size_t at)
 /* "1,234": a comma belongs to a number if three digits follow, and no more. */
 static bool groups(struct seen_span s, size_t at)
 {
-    return byte_at(s, at) == ',' && is_digit(byte_at(s, at + 1)) &&
-           is_digit(byte_at(s, at + 2)) && is_digit(byte_at(s, at + 3)) &&
-           !is_digit(byte_at(s, at + 4));
+    return byte_at(s, at) == ',' && ascii_digit(byte_at(s, at + 1)) &&
+           ascii_digit(byte_at(s, at + 2)) &&
+           ascii_digit(byte_at(s, at + 3)) && !ascii_digit(byte_at(s, at + 4));
 }
 
 bool crawl_value_number(struct buffer *to, struct seen_span text)
@@ -40,14 +36,14 @@ bool crawl_value_number(struct buffer *to, struct seen_span text)
     size_t at = 0, digits = 0;
     bool zero = true;
 
-    while (at < text.len && !is_digit(text.text[at]))
+    while (at < text.len && !ascii_digit(text.text[at]))
         at++;
     if (at == text.len)
         return false;
     if (at && text.text[at - 1] == '-' &&
         (at == 1 || !strchr("0123456789-", text.text[at - 2])))
         buffer_byte(to, '-');
-    for (; is_digit(byte_at(text, at)) || groups(text, at); at++) {
+    for (; ascii_digit(byte_at(text, at)) || groups(text, at); at++) {
         if (text.text[at] == ',' || (zero && text.text[at] == '0'))
             continue;
         zero = false;
@@ -57,9 +53,9 @@ bool crawl_value_number(struct buffer *to, struct seen_span text)
     }
     if (zero)
         buffer_byte(to, '0');
-    if (byte_at(text, at) == '.' && is_digit(byte_at(text, at + 1))) {
+    if (byte_at(text, at) == '.' && ascii_digit(byte_at(text, at + 1))) {
         buffer_byte(to, '.');
-        for (at++; is_digit(byte_at(text, at)) && digits++ <= MOST; at++)
+        for (at++; ascii_digit(byte_at(text, at)) && digits++ <= MOST; at++)
             buffer_byte(to, text.text[at]);
     }
     return true;
@@ -78,7 +74,8 @@ struct value_date {
 static bool take_number(struct seen_span *s, size_t least, size_t most,
                         unsigned *n)
 {
-    return span_digits(s, least, most, n) && !(s->len && is_digit(s->text[0]));
+    return span_digits(s, least, most, n) &&
+           !(s->len && ascii_digit(s->text[0]));
 }
 
 static void skip(struct seen_span *s, const char *bytes)
@@ -126,13 +123,13 @@ static void take_zone(struct seen_span *s, struct value_date *d)
     sign = r.text[0];
     r.text++;
     r.len--;
-    if (r.len < 2 || !is_digit(r.text[0]) || !is_digit(r.text[1]))
+    if (r.len < 2 || !ascii_digit(r.text[0]) || !ascii_digit(r.text[1]))
         return;
     hours = 10u * (unsigned)(r.text[0] - '0') + (unsigned)(r.text[1] - '0');
     r.text += 2;
     r.len -= 2;
     span_take(&r, ':');
-    if (r.len >= 2 && is_digit(r.text[0]) && is_digit(r.text[1]))
+    if (r.len >= 2 && ascii_digit(r.text[0]) && ascii_digit(r.text[1]))
         minutes = 10u * (unsigned)(r.text[0] - '0') +
                   (unsigned)(r.text[1] - '0');
     if (hours > 14 || minutes > 59)
@@ -224,7 +221,7 @@ bool crawl_value_date(struct buffer *to, struct seen_span text)
     enum { LOOK = 200 };
 
     for (size_t at = 0; at < text.len && at < LOOK; at++) {
-        bool word = at && (is_digit(text.text[at - 1]) ||
+        bool word = at && (ascii_digit(text.text[at - 1]) ||
                            ((text.text[at - 1] | 0x20) >= 'a' &&
                             (text.text[at - 1] | 0x20) <= 'z'));
 

@@ -45,7 +45,7 @@ bool proof_look(struct proof_state *s, size_t at, uint64_t bits)
         char c = s->key[i];
         char next = i + 1 < s->len ? s->key[i + 1] : 0;
 
-        if (lower(s->url[i]) != c)
+        if (ascii_lower(s->url[i]) != c)
             return false;
         if (c == '&') {
             if (i > s->query)

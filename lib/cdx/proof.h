@@ -101,8 +101,8 @@ static inline bool proof_text_portable(const char *key, size_t len,
     for (size_t i = 0; i < len; before = key[i++]) {
         char c = key[i];
 
-        if (lower(url[i]) != c || !is_visible(c) || c == '#' || c == '(' ||
-            c == '\\' || c == '"' ||
+        if (ascii_lower(url[i]) != c || !is_visible(c) || c == '#' ||
+            c == '(' || c == '\\' || c == '"' ||
             (c == '%' && !proof_escape(key + i, len - i)) ||
             (i < query && before == '/' && (c == '/' || c == '.')))
             return false;
@@ -231,7 +231,7 @@ static inline size_t proof_number(const char *url, size_t len, const char *end)
 {
     const char *p = url + len + 4;
 
-    while (p < end && is_digit(*p))
+    while (p < end && ascii_digit(*p))
         p++;
     return p < end && *p == '.' ? (size_t)(p + 1 - url) : len;
 }
@@ -279,7 +279,7 @@ static inline __attribute__((always_inline)) bool proof_begin(
     p->host = k->close;
     p->text = k->len - k->close - 1;
     p->query = (k->query < k->len ? k->query : k->len) - k->close - 1;
-    return !is_digit(*key) && p->query + 1 != p->text;
+    return !ascii_digit(*key) && p->query + 1 != p->text;
 }
 
 /* Where the URL ends, if all of the key is in it and what it ends with stands

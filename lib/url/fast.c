@@ -99,7 +99,7 @@ static const char *past_host(const char *p, const char *end,
         n += dot;
     }
     *labels = n;
-    return odd || last == '.' || is_digit(*label[n - 1]) ? NULL : p;
+    return odd || last == '.' || ascii_digit(*label[n - 1]) ? NULL : p;
 }
 
 /* Does the segment at p begin with a dot, be it escaped? */
@@ -147,7 +147,7 @@ static size_t put_host(char *to, const char *const *label, unsigned labels,
     size_t n = 0;
 
     if (labels > 1 && !memcmp(p, "www", 3)) {
-        for (p += 3; is_digit(*p); p++)
+        for (p += 3; ascii_digit(*p); p++)
             ;
         first = *p == '.';
     }

@@ -54,7 +54,7 @@ static const char *domain_write(struct sink *to, const char *host, size_t len)
     len = percent_decode_lenient(name, host, len);
     if (plain(name, len)) {
         for (size_t i = 0; i < len; i++)
-            sink_byte(to, lower(name[i]));
+            sink_byte(to, ascii_lower(name[i]));
     } else if (!idna_write(to, name, len, IDNA_WHATWG)) {
         return errno == ENOMEM ? url_no_memory
                                : "the host is not a name that IDNA allows";

@@ -75,7 +75,7 @@ static void punycode(struct sink *to, const uint32_t *point, uint32_t points)
     sink_put(to, "xn--", 4);
     for (uint32_t i = 0; i < points; i++)
         if (point[i] < 0x80) {
-            sink_byte(to, lower((char)point[i]));
+            sink_byte(to, ascii_lower((char)point[i]));
             basic++;
         }
     if (basic)
@@ -103,9 +103,9 @@ static void punycode(struct sink *to, const uint32_t *point, uint32_t points)
 
 static uint32_t digit_of(char c)
 {
-    if (is_digit(c))
+    if (ascii_digit(c))
         return (uint32_t)(c - '0') + 26;
-    return is_letter(c) ? (uint32_t)(lower(c) - 'a') : BASE;
+    return ascii_letter(c) ? (uint32_t)(ascii_lower(c) - 'a') : BASE;
 }
 
 /* RFC 3492 section 6.2, of what follows "xn--". False if it does not decode. */
@@ -119,7 +119,7 @@ static bool unpunycode(uint32_t *point, uint32_t *points, const char *text,
     while (hyphen && text[hyphen - 1] != '-')
         hyphen--;
     for (; at + 1 < hyphen; at++)
-        point[used++] = (unsigned char)lower(text[at]);
+        point[used++] = (unsigned char)ascii_lower(text[at]);
     for (at = hyphen; at < len; i++, used++) {
         uint64_t sum = i, w = 1;
 
@@ -216,7 +216,7 @@ static int look_up(char **out, const char *label, enum idna rules)
 /* A sign of ASCII: what a name may have, and libidn2 does not like. */
 static bool sign(char c)
 {
-    return (unsigned char)c < 0x80 && !is_letter(c) && !is_digit(c);
+    return (unsigned char)c < 0x80 && !ascii_letter(c) && !ascii_digit(c);
 }
 
 /* The code points of a label, as far as it is mapped. */
@@ -280,7 +280,7 @@ static bool map_long(struct mapped *to, const char *part, enum idna rules)
             memcpy(text, part, len);
             text[len] = '\0';
             if (len == 1)
-                code = add_point(to, (unsigned char)lower(*text))
+                code = add_point(to, (unsigned char)ascii_lower(*text))
                            ? IDN2_OK
                            : IDN2_DISALLOWED;
             else
@@ -302,7 +302,7 @@ static bool map_part(struct mapped *to, const char *part, enum idna rules)
 
     if (ascii(part, strlen(part))) {
         for (; *part; part++)
-            if (!add_point(to, (unsigned char)lower(*part)))
+            if (!add_point(to, (unsigned char)ascii_lower(*part)))
                 return false;
         return true;
     }
@@ -385,7 +385,7 @@ static bool label_encode(struct sink *to, const char *label, size_t len,
     if (len >= 8 && url_word_is(text + 4, 4, "xn--"))
         return false;
     for (size_t i = 0; i < len; i++) /* archives keep it as it is */
-        sink_byte(to, lower(text[i]));
+        sink_byte(to, ascii_lower(text[i]));
     return true;
 }
 
@@ -415,7 +415,7 @@ static bool label_write(struct sink *to, const char *label, size_t len,
         !label_check(label, len))
         return false;
     for (size_t i = 0; i < len; i++)
-        sink_byte(to, lower(label[i]));
+        sink_byte(to, ascii_lower(label[i]));
     return true;
 }
 

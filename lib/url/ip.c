@@ -14,7 +14,7 @@ static bool number(uint64_t *out, const char *p, const char *end)
 
     if (p == end)
         return false;
-    if (end - p >= 2 && p[0] == '0' && lower(p[1]) == 'x') {
+    if (end - p >= 2 && p[0] == '0' && ascii_lower(p[1]) == 'x') {
         base = 16;
         p += 2;
     } else if (end - p >= 2 && p[0] == '0') {
@@ -49,7 +49,7 @@ bool ip4_looks(const char *host, size_t len)
     const char *end = host + len, *last = last_label(host, &end), *p = last;
     uint64_t any;
 
-    while (p < end && is_digit(*p))
+    while (p < end && ascii_digit(*p))
         p++;
     return last < end && (p == end || number(&any, last, end));
 }
@@ -101,7 +101,7 @@ static bool dotted(uint16_t piece[2], const char *p, const char *end)
             return false;
         if (i)
             start = p;
-        for (; p < end && is_digit(*p); p++) {
+        for (; p < end && ascii_digit(*p); p++) {
             value = value * 10 + (unsigned)(*p - '0');
             if (value > 255 || (p > start && *start == '0'))
                 return false;

@@ -22,7 +22,7 @@
 
 static bool alnum(char c)
 {
-    return is_digit(c) || is_letter(c);
+    return ascii_digit(c) || ascii_letter(c);
 }
 
 /* How many bytes at p, `n` at most, are letters, or digits if these count. */
@@ -30,7 +30,7 @@ static size_t run(const char *p, const char *end, size_t n, bool digits)
 {
     size_t i = 0;
 
-    while (i < n && p + i < end && (digits ? alnum(p[i]) : is_letter(p[i])))
+    while (i < n && p + i < end && (digits ? alnum(p[i]) : ascii_letter(p[i])))
         i++;
     return i;
 }
@@ -157,7 +157,7 @@ static const char *segment(const char *p, const char *end, bool nested)
 
     if (p == end || *p++ != '(')
         return NULL;
-    for (; nested && p < end && is_letter(*p); n++) {
+    for (; nested && p < end && ascii_letter(*p); n++) {
         if (p + 1 == end || p[1] != '(' || run(p + 2, end, 24, true) < 24 ||
             p + 26 == end || p[26] != ')')
             return NULL;

@@ -35,7 +35,7 @@ static void put_escaped(struct sink *to, const char *p, size_t len)
 {
     for (size_t i = 0; i < len; i++)
         if (is_visible(p[i]) && p[i] != '%' && p[i] != '#')
-            sink_byte(to, lower(p[i]));
+            sink_byte(to, ascii_lower(p[i]));
         else
             surt_put_escape(to, p[i]);
 }
@@ -147,7 +147,7 @@ static void put_opaque(struct sink *to, const struct surt_pieces *u)
     size_t len = u->path.len;
 
     for (size_t i = 0; i < u->scheme.len; i++)
-        sink_byte(to, lower(u->scheme.text[i]));
+        sink_byte(to, ascii_lower(u->scheme.text[i]));
     sink_byte(to, ':');
     memcpy(text, u->path.text, len);
     if (u->query.len) {

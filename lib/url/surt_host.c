@@ -39,7 +39,7 @@ static bool address(uint32_t *ip, const char *host, size_t len)
     if (!len || host[len - 1] == '.')
         return false;
     for (size_t i = 0; i < len; i++) {
-        if (!is_digit(host[i]) && host[i] != '.')
+        if (!ascii_digit(host[i]) && host[i] != '.')
             return false;
         alone = alone && host[i] != '.';
         low = low * 10 + (uint32_t)(host[i] - '0');
@@ -57,7 +57,7 @@ static size_t without_www(const char *host, size_t len)
 
     if (len < 4 || memcmp(host, "www", 3))
         return 0;
-    while (i < len && is_digit(host[i]))
+    while (i < len && ascii_digit(host[i]))
         i++;
     return i < len && host[i] == '.' ? i + 1 : 0;
 }
@@ -77,7 +77,7 @@ static void put_label(struct sink *to, const char *p, size_t len, bool ip6)
     for (size_t i = 0; i < len; i++)
         if (is_visible(p[i]) && !strchr("#%()/?,@[]\\", p[i]) &&
             (p[i] != ':' || ip6))
-            sink_byte(to, lower(p[i]));
+            sink_byte(to, ascii_lower(p[i]));
         else
             surt_put_escape(to, p[i]);
 }
@@ -110,7 +110,7 @@ const char *surt_put_host(struct sink *to, const struct surt_pieces *u)
     len = url_unescape_all(host, len);
     for (size_t i = 0; i < len; i++) {
         plain = plain && (unsigned char)host[i] < 0x80;
-        host[i] = lower(host[i]);
+        host[i] = ascii_lower(host[i]);
         if (u->brackets && hex_digit(host[i]) < 0 && host[i] != ':' &&
             host[i] != '.')
             return "the host is no IPv6 address";
@@ -140,7 +140,7 @@ const char *surt_put_port(struct sink *to, const struct surt_pieces *u)
     unsigned port = 0;
 
     for (size_t i = 0; i < u->port.len; i++) {
-        if (!is_digit(u->port.text[i]))
+        if (!ascii_digit(u->port.text[i]))
             return "the port is not a number";
         port = port * 10 + (unsigned)(u->port.text[i] - '0');
         if (port > 65535)

@@ -16,23 +16,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../text/ascii.h"
 #include "surt.h"
-
-static bool digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 /* Is it an IPv6 address, as a SURT has it: "fe80::1", "4,3,2,::ffff:1"? */
 static bool numeric(const char *host, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if (!digit(host[i]) && host[i] != ':' && host[i] != ',' &&
+        if (!ascii_digit(host[i]) && host[i] != ':' && host[i] != ',' &&
             !((host[i] | 32) >= 'a' && (host[i] | 32) <= 'f'))
             return false;
     return true;
@@ -44,13 +35,14 @@ static bool schemed(const char *host, size_t len)
     const char *colon = memchr(host, ':', len);
     const char *end = host + len;
 
-    if (!colon || !letter(*host))
+    if (!colon || !ascii_letter(*host))
         return false;
     for (const char *p = host; p < colon; p++)
-        if (!letter(*p) && !digit(*p) && *p != '+' && *p != '-' && *p != '.')
+        if (!ascii_letter(*p) && !ascii_digit(*p) && *p != '+' && *p != '-' &&
+            *p != '.')
             return false;
     for (const char *p = colon + 1; p < end; p++)
-        if (!digit(*p))
+        if (!ascii_digit(*p))
             return !numeric(host, len);
     return (end - colon < 2 || end - colon > 6) && !numeric(host, len);
 }

@@ -104,7 +104,7 @@ bool url_word_is(const char *text, size_t len, const char *word)
     if (strlen(word) != len)
         return false;
     for (size_t i = 0; i < len; i++)
-        if (lower(text[i]) != word[i])
+        if (ascii_lower(text[i]) != word[i])
             return false;
     return true;
 }
@@ -130,9 +130,9 @@ const char *url_find_kept(const char *p, const char *end, size_t n)
 
 const char *url_find_scheme(const char *p, const char *end)
 {
-    if (p == end || !is_letter(*p))
+    if (p == end || !ascii_letter(*p))
         return NULL;
-    while (p < end && (is_letter(*p) || is_digit(*p) || *p == '+' ||
+    while (p < end && (ascii_letter(*p) || ascii_digit(*p) || *p == '+' ||
                        *p == '-' || *p == '.'))
         p++;
     return p < end && *p == ':' ? p : NULL;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "../text/ascii.h"
 #include "../text/hex.h"
 #include "../text/percent.h"
 #include "../text/utf8.h"
@@ -45,21 +46,6 @@ void sink_escape(struct sink *to, char c);
 
 /* Replace each %XX by its byte until none is left: "%2541" becomes "A". */
 size_t url_unescape_all(char *text, size_t len);
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static inline char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
 
 static inline bool is_visible(char c)
 {

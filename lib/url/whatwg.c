@@ -63,7 +63,7 @@ static void read_port(struct url *u, const char *p, const char *end)
     bool none = p == end;
 
     for (; p < end; p++) {
-        if (!is_digit(*p)) {
+        if (!ascii_digit(*p)) {
             fail(u, p, "the port is not a number");
             return;
         }
@@ -133,7 +133,7 @@ void whatwg_slashes(struct url *u, const char *p)
 static void begin(struct url *u, const char *scheme, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        sink_byte(&u->to, lower(scheme[i]));
+        sink_byte(&u->to, ascii_lower(scheme[i]));
     sink_byte(&u->to, ':');
     u->scheme_end = u->path = u->to.len;
     u->scheme = FILES;

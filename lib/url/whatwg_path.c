@@ -10,7 +10,7 @@
 
 bool whatwg_drive(const char *p, size_t len)
 {
-    return len == 2 && is_letter(p[0]) && (p[1] == ':' || p[1] == '|');
+    return len == 2 && ascii_letter(p[0]) && (p[1] == ':' || p[1] == '|');
 }
 
 /* How many dots a segment is that means "here" or "up"; 0 if it is a name.

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "lib/text/array.h"
+#include "lib/text/ascii.h"
 #include "lib/text/budget.h"
 #include "lib/text/buffer.h"
 #include "lib/text/calendar.h"
@@ -44,6 +45,17 @@ TEST(spans_compare_by_bytes_and_like_ignores_ascii_case)
     assert_true(span_equal(none, span_of("")));
     assert_span(span_trim(span_of(" \ta b\t ")), "a b");
     assert_int_equal(span_trim(span_of(" \t ")).len, 0);
+}
+
+TEST(digits_and_letters_are_those_of_ascii)
+{
+    for (int c = 0; c < 256; c++) {
+        bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+
+        assert_int_equal(ascii_digit((char)c), c >= '0' && c <= '9');
+        assert_int_equal(ascii_letter((char)c), upper || lower);
+        assert_int_equal(ascii_lower((char)c), (char)(upper ? c + 32 : c));
+    }
 }
 
 TEST(white_space_is_that_of_html_or_of_xml)
@@ -590,6 +602,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_budget_is_paid_by_the_whole),
         cmocka_unit_test(after_a_stop_a_budget_has_its_grace_and_no_more),
         cmocka_unit_test(spans_compare_by_bytes_and_like_ignores_ascii_case),
+        cmocka_unit_test(digits_and_letters_are_those_of_ascii),
         cmocka_unit_test(white_space_is_that_of_html_or_of_xml),
         cmocka_unit_test(bytes_and_digits_are_taken_from_the_front),
         cmocka_unit_test(the_calendar_knows_each_day),
