@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../lib/disk/clock.h"
+#include "../lib/disk/disk.h"
 #include "access.h"
 #include "progress.h"
 
@@ -97,14 +98,6 @@ static const struct option options[] = {
 
 /* --- files --- */
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat s, t;
-
-    return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev &&
-           s.st_ino == t.st_ino;
-}
-
 /* What is written must not be what is read. */
 static enum outcome check_files(const struct build *b)
 {
@@ -125,9 +118,9 @@ static enum outcome check_files(const struct build *b)
                        strerror(errno));
     for (size_t i = 0;
          seen_source_file(b->in.source, i, &input, &layout, &packing); i++) {
-        if (same_file(path, input))
+        if (disk_same_file(path, input))
             return trouble("%s: is an input, and would be replaced", path);
-        if (b->rejects && same_file(b->rejects, input))
+        if (b->rejects && disk_same_file(b->rejects, input))
             return trouble("%s: is an input, and would be replaced",
                            b->rejects);
     }

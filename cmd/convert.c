@@ -19,6 +19,7 @@
 
 #include <seen/share.h>
 
+#include "../lib/disk/disk.h"
 #include "../lib/text/number.h"
 #include "access.h"
 #include "input.h"
@@ -135,14 +136,6 @@ static const struct convert_form *form_for(const struct convert *c)
 
 /* --- the work --------------------------------------------------------- */
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino;
-}
-
 static bool to_stdout(const struct convert *c)
 {
     return !strcmp(c->output, "-");
@@ -248,7 +241,7 @@ static enum outcome run(char **argv)
                        "orestes");
     if (to_stdout(&c) && c.json)
         return trouble("--json and -o - would both write to standard output");
-    if (same_file(path[0], c.output))
+    if (disk_same_file(path[0], c.output))
         return trouble("%s: is the input, too; give another name", c.output);
     if (access_is_remote(path[0])) {
         in = (struct input){ .name = path[0] };

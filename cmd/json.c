@@ -83,6 +83,14 @@ void cmd_json_count(const char *name, uint64_t count)
     output_format("%llu", (unsigned long long)count);
 }
 
+void cmd_json_known(const char *name, int64_t count)
+{
+    if (count < 0)
+        cmd_json_null(name);
+    else
+        cmd_json_count(name, (uint64_t)count);
+}
+
 /* The shortest text that reads back as the same number. */
 void cmd_json_number(const char *name, double number)
 {

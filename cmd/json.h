@@ -27,6 +27,7 @@ void cmd_json_shut(char bracket);           /* the outermost one ends the line *
 void cmd_json_text(const char *name, const char *text, size_t len);
 void cmd_json_word(const char *name, const char *text);
 void cmd_json_count(const char *name, uint64_t count);
+void cmd_json_known(const char *name, int64_t count); /* below 0: null */
 void cmd_json_number(const char *name, double number);
 void cmd_json_flag(const char *name, bool flag);
 void cmd_json_null(const char *name);

@@ -72,14 +72,6 @@ static void print_count(int64_t n, int width)
         output_format(" %*lld", width, (long long)n);
 }
 
-static void json_count(const char *name, int64_t n)
-{
-    if (n < 0)
-        cmd_json_null(name);
-    else
-        cmd_json_count(name, (uint64_t)n);
-}
-
 static bool print_stats(void *owner, const struct queue_stats *s)
 {
     struct cmd_queue *o = owner;
@@ -89,13 +81,13 @@ static bool print_stats(void *owner, const struct queue_stats *s)
     if (o->json) {
         cmd_json_open(NULL, '{');
         cmd_json_text("queue", s->name.text, s->name.len);
-        json_count("ready", s->ready);
-        json_count("taken", s->taken);
-        json_count("waiting", s->waiting);
-        json_count("dead", s->dead);
-        json_count("oldest_ms", s->oldest);
-        json_count("published", s->published);
-        json_count("done", s->done);
+        cmd_json_known("ready", s->ready);
+        cmd_json_known("taken", s->taken);
+        cmd_json_known("waiting", s->waiting);
+        cmd_json_known("dead", s->dead);
+        cmd_json_known("oldest_ms", s->oldest);
+        cmd_json_known("published", s->published);
+        cmd_json_known("done", s->done);
         cmd_json_shut('}');
     } else {
         if (!o->found)

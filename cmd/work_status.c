@@ -119,28 +119,19 @@ static void json_text(const char *name, struct seen_span text)
     cmd_json_word(name, word);
 }
 
-/* Numbers that are not known are null. */
-static void json_number(const char *name, int64_t n)
-{
-    if (n < 0)
-        cmd_json_null(name);
-    else
-        cmd_json_count(name, (uint64_t)n);
-}
-
 static bool list_worker(void *owner, const struct frontier_status_worker *w)
 {
     (void)owner;
     cmd_json_open(NULL, '{');
     json_text("name", w->name);
-    json_number("number", w->number);
+    cmd_json_known("number", w->number);
     cmd_json_flag("alive", w->ends_in >= 0);
     cmd_json_number("lease_ends_in", (double)w->ends_in / 1000);
-    json_number("hosts", w->hosts);
-    json_number("pages", w->pages);
-    json_number("links", w->links);
-    json_number("bytes", w->bytes);
-    json_number("commits", w->commits);
+    cmd_json_known("hosts", w->hosts);
+    cmd_json_known("pages", w->pages);
+    cmd_json_known("links", w->links);
+    cmd_json_known("bytes", w->bytes);
+    cmd_json_known("commits", w->commits);
     cmd_json_number("pages_per_second", w->rate);
     cmd_json_shut('}');
     return true;
@@ -153,15 +144,15 @@ static bool list_visit(void *owner, const struct frontier_visit *v)
     json_text("visit", v->visit);
     json_text("name", v->name);
     cmd_json_word("state", states[v->state]);
-    json_number("fetched", v->fetched);
-    json_number("waiting", v->queued);
-    json_number("failed", v->failed);
-    json_number("excluded", v->excluded);
-    json_number("left", v->left);
-    json_number("links", v->links);
-    json_number("bytes", v->bytes);
-    json_number("records", v->records);
-    json_number("shards", v->shards);
+    cmd_json_known("fetched", v->fetched);
+    cmd_json_known("waiting", v->queued);
+    cmd_json_known("failed", v->failed);
+    cmd_json_known("excluded", v->excluded);
+    cmd_json_known("left", v->left);
+    cmd_json_known("links", v->links);
+    cmd_json_known("bytes", v->bytes);
+    cmd_json_known("records", v->records);
+    cmd_json_known("shards", v->shards);
     cmd_json_number("seconds", (double)v->began_ago / 1000);
     cmd_json_number("pages_per_second", frontier_status_rate(v));
     cmd_json_shut('}');
@@ -177,10 +168,10 @@ static bool list_host(void *owner, const struct frontier_status_host *h)
     cmd_json_open(NULL, '{');
     json_text("host", h->name);
     json_text("address", h->address);
-    json_number("waiting", h->queued);
-    json_number("fetched", h->fetched);
-    json_number("requests", h->requests);
-    json_number("failures", h->failures);
+    cmd_json_known("waiting", h->queued);
+    cmd_json_known("fetched", h->fetched);
+    cmd_json_known("requests", h->requests);
+    cmd_json_known("failures", h->failures);
     cmd_json_number("due_in", (double)h->due_in / 1000);
     json_text("worker", h->by);
     cmd_json_word("state", frontier_wait_names[h->wait]);

@@ -358,6 +358,14 @@ bool disk_same(int fd, const char *path)
            open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
+bool disk_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
 enum seen_code disk_make_folders(const char *path, struct seen_error *why)
 {
     char *folder = strdup(path);

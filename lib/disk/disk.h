@@ -116,6 +116,8 @@ int disk_open(const char *path, int flags, mode_t mode);
 
 /* Does `path` lead to the open file? Links are followed. */
 bool disk_same(int fd, const char *path);
+/* Do two paths lead to one file, which is there? */
+bool disk_same_file(const char *a, const char *b);
 
 /* Make the folders that lead to `path`, and flush the names of new ones: a file
    that is flushed to the disk is lost nevertheless if its folder's name is. */

@@ -66,6 +66,18 @@ TEST(a_file_is_loaded_whole_or_refused)
     assert_int_equal(why.system, ENOENT);
 }
 
+TEST(two_paths_may_lead_to_one_file)
+{
+    char other[600];
+
+    snprintf(other, sizeof other, "%s", in_folder("other"));
+    write_file(in_folder("a"), "hello");
+    assert_int_equal(symlink("a", other), 0);
+    assert_true(disk_same_file(in_folder("a"), other));
+    assert_false(disk_same_file(in_folder("a"), folder));
+    assert_false(disk_same_file(in_folder("none"), in_folder("none")));
+}
+
 TEST(a_failure_can_be_given_the_name_of_its_file)
 {
     struct seen_error why;
@@ -510,6 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_loaded_whole_or_refused),
+        cmocka_unit_test(two_paths_may_lead_to_one_file),
         cmocka_unit_test(a_failure_can_be_given_the_name_of_its_file),
         cmocka_unit_test(a_password_is_the_first_line_of_a_file),
         cmocka_unit_test(a_fifo_is_refused_without_waiting),
