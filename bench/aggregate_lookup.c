@@ -44,14 +44,6 @@ enum {
     ASKED = 2000
 };
 
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static void put_word(struct buffer *line, uint64_t number)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
@@ -78,7 +70,9 @@ void bench_record_line(struct buffer *line, uint64_t page, unsigned version,
 
         if (i)
             buffer_byte(line, ' ');
-        put_word(line, mix(page * 1000003 + i + (other ? text * 7919 : 0)));
+        put_word(line,
+                 seen_mix(page * 1000003 + i + (other ? text * 7919 : 0) +
+                          UINT64_C(0x9e3779b97f4a7c15)));
     }
     buffer_text(line, "\"]}\n");
 }

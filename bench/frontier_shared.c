@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <seen/key.h>
+
 #include "../frontier/shared.h"
 #include "../lib/text/buffer.h"
 #include "../lib/text/span.h"
@@ -63,17 +65,11 @@ enum { BARE_ROWS = 50, BARE_COLUMNS = 12 };
 
 /* --- made-up links --- */
 
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static void make_link(struct shared_bench *b, size_t at, uint64_t number,
                       int64_t visit, int64_t via)
 {
-    uint64_t key[2] = { mix(number), mix(number + UINT64_C(0x5bd1e995)) };
+    uint64_t key[2] = { seen_mix(number),
+                        seen_mix(number + UINT64_C(0x5bd1e995)) };
     unsigned host = (unsigned)(key[0] % HOSTS);
 
     snprintf(b->host[at], sizeof b->host[0], "www.host-%u.example", host);

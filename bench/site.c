@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seen/key.h>
+
 #include "../lib/text/buffer.h"
 
 static const char *const words[] = {
@@ -18,11 +20,7 @@ static const char *const words[] = {
 /* SplitMix64: the same pages on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
-    uint64_t x = *state += 0x9e3779b97f4a7c15;
-
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
+    return seen_mix(*state += 0x9e3779b97f4a7c15);
 }
 
 static void put_text(struct buffer *to, uint64_t *state, unsigned n)

@@ -1,6 +1,8 @@
 /* list.c - the experiments on the aggregation paper, and their records. */
 #include "aggregation.h"
 
+#include <seen/key.h>
+
 #include "../../lib/text/json.h"
 
 const struct experiment aggregation[] = {
@@ -11,20 +13,15 @@ const struct experiment aggregation[] = {
     { .name = NULL },
 };
 
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 void aggregation_text(struct buffer *to, uint64_t number, unsigned words,
                       unsigned odd)
 {
     for (unsigned i = 0; i < words; i++)
-        buffer_format(to, "%s%s%llx", i ? " " : "", i == odd ? "new" : "w",
-                      (unsigned long long)(mix(number * 65537 + i) >> 34));
+        buffer_format(
+            to, "%s%s%llx", i ? " " : "", i == odd ? "new" : "w",
+            (unsigned long long)(seen_mix(number * 65537 + i +
+                                          UINT64_C(0x9e3779b97f4a7c15)) >>
+                                 34));
 }
 
 void aggregation_record(struct buffer *line, uint64_t id, uint64_t page,
