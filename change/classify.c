@@ -192,6 +192,21 @@ static enum seen_code look_ahead(struct change_state *s, struct soon *soon,
 
 /* --- a batch --- */
 
+/* Look ahead if a group begins at record i, and go to its page. */
+static enum seen_code go_to(struct change_state *s, struct soon *soon,
+                            const struct change_record *record, size_t i,
+                            size_t n, struct seen_error *why)
+{
+    size_t at = i % CHANGE_GROUP;
+    enum seen_code code = SEEN_OK;
+
+    if (!at)
+        code = look_ahead(s, soon, &record[i],
+                          n - i < CHANGE_GROUP ? n - i : CHANGE_GROUP, why);
+    s->page = soon->page[at];
+    return code;
+}
+
 static enum seen_code classify(struct change_state *s,
                                const struct change_record *record, size_t n,
                                struct change_answers *answers,
@@ -202,13 +217,7 @@ static enum seen_code classify(struct change_state *s,
 
     s->caused.len = 0;
     for (size_t i = 0; code == SEEN_OK && i < n; i++) {
-        size_t at = i % CHANGE_GROUP;
-
-        if (!at)
-            code = look_ahead(s, &soon, &record[i],
-                              n - i < CHANGE_GROUP ? n - i : CHANGE_GROUP,
-                              why);
-        s->page = soon.page[at];
+        code = go_to(s, &soon, record, i, n, why);
         if (code == SEEN_OK)
             code = classify_one(s, &record[i], answers, why);
     }
@@ -261,13 +270,8 @@ enum seen_code change_state_fill(struct change_state *s,
 
     for (size_t i = 0; code == SEEN_OK && i < n; i++) {
         struct change_question q = { .s = s, .r = &record[i], .why = why };
-        size_t at = i % CHANGE_GROUP;
 
-        if (!at)
-            code = look_ahead(s, &soon, &record[i],
-                              n - i < CHANGE_GROUP ? n - i : CHANGE_GROUP,
-                              why);
-        s->page = soon.page[at];
+        code = go_to(s, &soon, record, i, n, why);
         if (code == SEEN_OK)
             code = change_judge_fill(&q);
     }

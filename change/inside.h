@@ -60,7 +60,11 @@ enum seen_code change_state_note(struct change_state *s,
                                  struct seen_error *why);
 enum seen_code change_results_note(struct change_state *s,
                                    struct seen_error *why);
-/* The same in a transaction of its own. */
+/* Give out the lines of the answers after one number and up to another. */
+enum seen_code change_results_between(struct change_state *s, int64_t after,
+                                      int64_t last, change_take_line *take,
+                                      void *owner, struct seen_error *why);
+/* The note, in a transaction of its own. */
 enum seen_code change_results_save(struct change_state *s,
                                    struct seen_error *why);
 

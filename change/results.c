@@ -65,9 +65,9 @@ void change_results_written(struct change_state *s, uint64_t len)
     s->results_changed = true;
 }
 
-static enum seen_code missing_lines(struct change_state *s,
-                                    change_take_line *take, void *owner,
-                                    struct seen_error *why)
+enum seen_code change_results_between(struct change_state *s, int64_t after,
+                                      int64_t last, change_take_line *take,
+                                      void *owner, struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code;
@@ -79,8 +79,8 @@ static enum seen_code missing_lines(struct change_state *s,
                        why);
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(st, 1, s->written);
-    sql_bind_number(st, 2, s->owed ? s->owed : s->last);
+    sql_bind_number(st, 1, after);
+    sql_bind_number(st, 2, last);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         code = take(owner, sql_text(st, 0), why);
         if (code != SEEN_OK) {
@@ -148,5 +148,9 @@ enum seen_code change_results_resume(struct change_state *s, const char *path,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     /* Before the first line is written: from now on the file is ours. */
     code = change_results_save(s, why);
-    return code == SEEN_OK ? missing_lines(s, take, owner, why) : code;
+    return code == SEEN_OK
+               ? change_results_between(s, s->written,
+                                        s->owed ? s->owed : s->last, take,
+                                        owner, why)
+               : code;
 }
