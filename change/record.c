@@ -19,7 +19,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "../lib/text/array.h"
 #include "../lib/text/calendar.h"
@@ -101,14 +100,10 @@ bool change_moment_read(uint64_t *ms, struct seen_span text)
 
 void change_moment_write(struct buffer *to, uint64_t ms)
 {
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm utc;
-    char text[40];
+    char text[CALENDAR_TEXT];
 
-    if (gmtime_r(&seconds, &utc))
-        buffer_bytes(to, text,
-                     strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc));
-    buffer_format(to, ".%03uZ", (unsigned)(ms % 1000));
+    calendar_write(text, ms);
+    buffer_text(to, text);
 }
 
 static bool read_fetched(struct reader *x)

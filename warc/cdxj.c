@@ -5,8 +5,8 @@
 
 #include <seen/url.h>
 
+#include "../lib/text/calendar.h"
 #include "../lib/text/json.h"
-#include "date.h"
 
 static void member(struct buffer *line, const char *before, const char *text)
 {
@@ -26,14 +26,14 @@ void warc_cdxj(struct buffer *line, const struct warc_exchange *x,
                const struct warc_packed *packed, const char *file,
                uint64_t offset)
 {
-    char text[SEEN_KEY_TEXT], stamp[WARC_STAMP];
+    char text[SEEN_KEY_TEXT], stamp[CALENDAR_STAMP];
     const char *key = x->url, *type = x->type && *x->type ? x->type : "unk";
     size_t len = strlen(x->url);
 
     seen_url_surt(&key, &len, text, x->url, len, NULL);
     buffer_bytes(line, key, len);
     buffer_byte(line, ' ');
-    warc_date_stamp(stamp, x->when);
+    calendar_stamp(stamp, x->when);
     buffer_text(line, stamp);
     member(line, " {\"url\": ", x->url);
     member(line,

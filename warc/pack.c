@@ -33,10 +33,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../lib/text/calendar.h"
 #include "../lib/text/hex.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/span.h"
-#include "date.h"
 
 enum { LEVEL = 1 };
 
@@ -197,7 +197,7 @@ static enum seen_code end(struct warc_packer *p, struct buffer *out,
 
 /* The records of an exchange share a date and name each other. */
 struct warc_event {
-    char date[WARC_DATE];
+    char date[CALENDAR_TEXT];
     char request[WARC_ID], response[WARC_ID], metadata[WARC_ID];
 };
 
@@ -239,7 +239,7 @@ static enum seen_code name_records(struct warc_packer *p, struct warc_event *e,
     const char *main = x->revisit == WARC_NEW ? "response" : "revisit";
     enum seen_code code;
 
-    warc_date_write(e->date, x->when);
+    calendar_write(e->date, x->when);
     code = make_id(&p->id, e->response, main, x->url, x->when, x->turn, why);
     if (code == SEEN_OK && x->request.len)
         code = make_id(&p->id, e->request, "request", x->url, x->when, x->turn,
@@ -270,7 +270,7 @@ static enum seen_code pack_request(struct warc_packer *p, struct buffer *out,
  */
 static void revisit_fields(struct buffer *to, const struct warc_exchange *x)
 {
-    char date[WARC_DATE];
+    char date[CALENDAR_TEXT];
 
     buffer_text(to, "WARC-Profile: ");
     buffer_text(to, profiles);
@@ -278,7 +278,7 @@ static void revisit_fields(struct buffer *to, const struct warc_exchange *x)
                         ? "identical-payload-digest\r\n"
                         : "server-not-modified\r\n");
     field(to, "WARC-Refers-To-Target-URI", x->refers_url);
-    warc_date_write(date, x->refers_when);
+    calendar_write(date, x->refers_when);
     field(to, "WARC-Refers-To-Date", date);
     if (x->refers_id)
         field_id(to, "WARC-Refers-To", x->refers_id);
@@ -395,7 +395,7 @@ enum seen_code warc_pack_info(struct warc_packer *p, struct buffer *out,
                               uint64_t when, struct seen_error *why)
 {
     struct buffer lines = { .bytes = NULL };
-    char id[WARC_ID], date[WARC_DATE];
+    char id[WARC_ID], date[CALENDAR_TEXT];
     enum seen_code code = warc_record_id(id, "warcinfo", name, when, 0, why);
 
     if (code != SEEN_OK)
@@ -412,7 +412,7 @@ enum seen_code warc_pack_info(struct warc_packer *p, struct buffer *out,
     fact(&lines, "description", facts->description);
     fact(&lines, "hostname", facts->hostname);
     fact(&lines, "ip", facts->ip);
-    warc_date_write(date, when);
+    calendar_write(date, when);
     begin(p, "warcinfo", id, date);
     fact(&p->raw, "WARC-Filename", name);
     code = lines.failed ? no_memory_for(why, "a WARC record")

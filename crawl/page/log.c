@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "../../warc/date.h"
+#include "../../lib/text/calendar.h"
 
 static bool has(const struct crawl_page *page, const char *words)
 {
@@ -85,10 +85,10 @@ static void put_notes(struct buffer *log, const struct crawl_page *page)
 void crawl_log_line(struct buffer *log, const struct crawl_page *page,
                     const char *via, int64_t now)
 {
-    char date[WARC_DATE], stamp[WARC_STAMP];
+    char date[CALENDAR_TEXT], stamp[CALENDAR_STAMP];
 
-    warc_date_write(date, (uint64_t)now);
-    warc_date_stamp(stamp, (uint64_t)page->started);
+    calendar_write(date, (uint64_t)now);
+    calendar_stamp(stamp, (uint64_t)page->started);
     buffer_format(log, "%s %5d %10zu", date, crawl_log_status(page),
                   page->size);
     put_word(log, page->url);

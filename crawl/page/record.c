@@ -2,11 +2,11 @@
 #include "record.h"
 
 #include <string.h>
-#include <time.h>
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "../../lib/text/calendar.h"
 #include "../../lib/text/hex.h"
 #include "../../lib/text/json.h"
 #include "../../lib/text/span.h"
@@ -40,17 +40,10 @@ static void add_text(struct buffer *line, const char *name, const char *text,
 
 static void add_time(struct buffer *line, uint64_t ms)
 {
-    time_t seconds = (time_t)(ms / 1000);
-    struct tm utc;
-    char text[40];
-    size_t n;
+    char text[CALENDAR_TEXT];
 
-    if (!gmtime_r(&seconds, &utc))
-        return;
-    n = strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &utc);
-    buffer_text(line, ", \"_fetched_at\": \"");
-    buffer_bytes(line, text, n);
-    buffer_format(line, ".%03uZ\"", (unsigned)(ms % 1000));
+    calendar_write(text, ms);
+    buffer_format(line, ", \"_fetched_at\": \"%s\"", text);
 }
 
 static bool is_bare(int status)

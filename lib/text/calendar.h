@@ -10,6 +10,18 @@
 
 #include <stdint.h>
 
+enum {
+    CALENDAR_TEXT = 32, /* room for a date, and a zero */
+    CALENDAR_STAMP = 15 /* 14 digits, and a zero */
+};
+
+/* 2026-01-02T03:04:05.678Z of milliseconds since 1970. Years above 9999 become
+   9999. */
+void calendar_write(char text[CALENDAR_TEXT], uint64_t ms);
+
+/* The same as 20260102030405, which indexes of archives have. */
+void calendar_stamp(char stamp[CALENDAR_STAMP], uint64_t ms);
+
 /* How many days a month has, from 1 to 12. */
 static inline unsigned calendar_days(unsigned year, unsigned month)
 {

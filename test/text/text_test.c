@@ -88,6 +88,20 @@ TEST(bytes_and_digits_are_taken_from_the_front)
     assert_true(span_order(none, span_of("")) == 0);
 }
 
+TEST(dates_are_written_up_to_the_year_9999)
+{
+    char text[CALENDAR_TEXT], stamp[CALENDAR_STAMP];
+
+    calendar_write(text, 951782400001); /* 2000-02-29 */
+    assert_string_equal(text, "2000-02-29T00:00:00.001Z");
+    calendar_stamp(stamp, UINT64_MAX);
+    assert_string_equal(stamp, "99991231235959");
+    calendar_write(text, UINT64_MAX);
+    assert_string_equal(text, "9999-12-31T23:59:59.615Z");
+    calendar_stamp(stamp, 0);
+    assert_string_equal(stamp, "19700101000000");
+}
+
 /* The library of C agrees, for 800 years. */
 TEST(the_calendar_knows_each_day)
 {
@@ -605,6 +619,7 @@ int main(void)
         cmocka_unit_test(digits_and_letters_are_those_of_ascii),
         cmocka_unit_test(white_space_is_that_of_html_or_of_xml),
         cmocka_unit_test(bytes_and_digits_are_taken_from_the_front),
+        cmocka_unit_test(dates_are_written_up_to_the_year_9999),
         cmocka_unit_test(the_calendar_knows_each_day),
         cmocka_unit_test(lines_end_with_lf_or_crlf_and_the_last_needs_no_end),
         cmocka_unit_test(a_buffer_holds_what_was_written_in_order),
