@@ -19,6 +19,7 @@
 
 #include "../lib/disk/disk.h"
 #include "../lib/text/span.h"
+#include "../lib/text/utf8.h"
 #include "../lib/text/xml.h"
 #include "report_style.h"
 #include "text.h"
@@ -78,12 +79,7 @@ void change_report_free(struct change_report *r)
 /* At most `most` bytes, without a part of a character at the end. */
 static struct seen_span shorten(struct seen_span s, size_t most)
 {
-    if (s.len <= most)
-        return s;
-    s.len = most;
-    while (s.len && ((unsigned char)s.text[s.len] & 0xc0) == 0x80)
-        s.len--;
-    return s;
+    return (struct seen_span){ s.text, utf8_cut(s.text, s.len, most) };
 }
 
 /* U+202A to U+202E and U+2066 to U+2069 turn the direction of what follows,
@@ -128,15 +124,6 @@ static void put_html(struct buffer *to, struct seen_span s, size_t most)
         buffer_text(to, "\xe2\x80\xa6");
 }
 
-static unsigned columns_of(struct seen_span s)
-{
-    unsigned n = 0;
-
-    for (size_t i = 0; i < s.len; i++)
-        n += ((unsigned char)s.text[i] & 0xc0) != 0x80;
-    return n;
-}
-
 /* A word of the text, on this line or the next one, with a sign before and
    after it that stays with it. */
 static void put_word(struct change_report *r, struct buffer *to,
@@ -144,8 +131,8 @@ static void put_word(struct change_report *r, struct buffer *to,
                      const char *after)
 {
     struct seen_span shown = shorten(word, WORD_MOST);
-    unsigned width = columns_of(shown) + (unsigned)strlen(before) +
-                     (unsigned)strlen(after);
+    unsigned width = (unsigned)(utf8_count(shown.text, shown.len) +
+                                strlen(before) + strlen(after));
 
     if (r->column > 8 && r->column + 1 + width > COLUMNS) {
         buffer_text(to, "\n        ");

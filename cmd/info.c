@@ -20,6 +20,7 @@
 #include <seen/store.h>
 
 #include "../lib/text/number.h"
+#include "../lib/text/utf8.h"
 #include "access.h"
 #include "filters.h"
 #include "json.h"
@@ -368,15 +369,9 @@ static enum outcome run_one(const struct info *in, const char *path)
 
 /* --- many of them --- */
 
-/* The width of what is printed: bytes that continue a character of UTF-8 do
-   not count. */
 static int width(const char *text)
 {
-    int n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
+    return (int)utf8_count(text, strlen(text));
 }
 
 static void cell(const char *text, int wide)

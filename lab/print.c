@@ -13,17 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/utf8.h"
+
 enum { WIDTH = 78 };
 
-/* Columns that a text takes: its bytes, without those that go on a UTF-8
-   sequence. */
 static int width(const char *text)
 {
-    int n = 0;
-
-    for (; *text; text++)
-        n += (*text & 0xc0) != 0x80;
-    return n;
+    return (int)utf8_count(text, strlen(text));
 }
 
 void print_text(FILE *to, const char *text, int indent)

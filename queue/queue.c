@@ -12,6 +12,7 @@
 #include "../lib/text/array.h"
 #include "../lib/text/buffer.h"
 #include "../lib/text/span.h"
+#include "../lib/text/utf8.h"
 
 enum { LEASE = 60000, PATIENCE = 60000 };
 
@@ -123,11 +124,7 @@ static struct seen_span cut_reason(const char *reason)
 {
     struct seen_span s = span_of(reason ? reason : "");
 
-    if (s.len > QUEUE_REASON_MOST) {
-        s.len = QUEUE_REASON_MOST;
-        while (s.len && ((unsigned char)s.text[s.len] & 0xc0) == 0x80)
-            s.len--;
-    }
+    s.len = utf8_cut(s.text, s.len, QUEUE_REASON_MOST);
     return s;
 }
 

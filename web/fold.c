@@ -27,8 +27,7 @@ static void put_part(struct web_fold *f, const char *text, size_t len)
     size_t room = used < f->most ? f->most - used : 0;
 
     if (len > room) {
-        for (len = room; len && ((unsigned char)text[len] & 0xc0) == 0x80;)
-            len--;
+        len = utf8_cut(text, len, room);
         while (len && text[len - 1] == ' ')
             len--;
         if (len)

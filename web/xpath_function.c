@@ -20,6 +20,7 @@
 
 #include "../lib/text/space.h"
 #include "../lib/text/span.h"
+#include "../lib/text/utf8.h"
 
 /* --- arguments --- */
 
@@ -59,15 +60,6 @@ static double number_argument(struct web_xpath_work *e, uint32_t node,
 static double round_half_up(double x)
 {
     return isfinite(x) ? floor(x + 0.5) : x;
-}
-
-static size_t count_characters(struct seen_span text)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        n += ((unsigned char)text.text[i] & 0xc0) != 0x80;
-    return n;
 }
 
 static void normalize(struct web_xpath_work *e, struct web_xpath_value *v)
@@ -415,7 +407,9 @@ void web_xpath_call(struct web_xpath_work *e, const struct web_xpath_node *f,
         text_argument(e, f->left, here, v);
         web_xpath_set_number(
             e, v,
-            spend(e, v->text.len) ? (double)count_characters(v->text) : 0);
+            spend(e, v->text.len)
+                ? (double)utf8_count(v->text.text, v->text.len)
+                : 0);
         break;
     case WEB_XPATH_FN_NORMALIZE_SPACE:
         text_argument(e, f->left, here, v);

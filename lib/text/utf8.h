@@ -23,6 +23,27 @@ size_t utf8_read(const char *text, size_t len, uint32_t *code, size_t *part);
 /* Write a code point as 1 to 4 bytes; returns how many. */
 size_t utf8_write(char to[4], uint32_t code);
 
+/* How many characters a text of UTF-8 has, which is also how many columns it
+   mostly takes. */
+static inline size_t utf8_count(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return n;
+}
+
+/* The length of its first characters, in at most `most` bytes. */
+static inline size_t utf8_cut(const char *text, size_t len, size_t most)
+{
+    if (len <= most)
+        return len;
+    while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
+        most--;
+    return most;
+}
+
 /* Is the whole text UTF-8? An empty one is. */
 bool utf8_valid(const char *text, size_t len);
 

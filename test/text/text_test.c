@@ -511,6 +511,13 @@ static const char *random_text(unsigned *seed, size_t *len)
     return walled(text, n);
 }
 
+TEST(utf8_is_counted_and_cut_by_characters)
+{
+    assert_int_equal(utf8_count("a\u00e9\u20ac\U0001f600", 10), 4);
+    assert_int_equal(utf8_cut("a\u20ac", 4, 3), 1);
+    assert_int_equal(utf8_cut("a\u20ac", 4, 4), 4);
+}
+
 TEST(utf8_is_valid_if_each_of_its_characters_is)
 {
     unsigned seed = 1;
@@ -640,6 +647,7 @@ int main(void)
             a_cursor_takes_texts_up_to_a_quote_a_backslash_or_a_control),
         cmocka_unit_test(a_cursor_reads_what_is_json_and_says_what_is_not),
         cmocka_unit_test(xml_is_escaped_and_has_no_other_characters),
+        cmocka_unit_test(utf8_is_counted_and_cut_by_characters),
         cmocka_unit_test(utf8_is_valid_if_each_of_its_characters_is),
         cmocka_unit_test(
             a_json_string_is_what_its_characters_are_by_themselves),
