@@ -55,6 +55,8 @@ struct sql_kind {
     enum seen_code (*relax)(struct sql *db, bool relaxed,
                             struct seen_error *why);
     const char *(*epoch)(const struct sql *db);
+    void (*spend)(struct sql *db, struct budget *budget); /* or NULL */
+    enum seen_code (*excerpts)(struct sql *db, struct seen_error *why);
     enum seen_code (*run)(struct sql *db, const char *script,
                           struct seen_error *why);
     /* The text is copied. */

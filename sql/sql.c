@@ -4,6 +4,7 @@
  */
 #include "sql.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -66,6 +67,18 @@ enum seen_code sql_relax(struct sql *db, bool relaxed, struct seen_error *why)
 const char *sql_epoch(const struct sql *db)
 {
     return db->kind->epoch(db);
+}
+
+void sql_spend(struct sql *db, struct budget *budget)
+{
+    assert(db->kind->spend);
+    db->kind->spend(db, budget);
+}
+
+enum seen_code sql_excerpts(struct sql *db, struct seen_error *why)
+{
+    assert(db->kind->excerpts);
+    return db->kind->excerpts(db, why);
 }
 
 enum sql_start sql_start_of(const struct sql *db, struct seen_span noted)

@@ -57,6 +57,8 @@
 #include <seen/error.h>
 #include <seen/span.h>
 
+#include "../lib/text/budget.h"
+
 struct sql;
 struct sql_statement;
 
@@ -138,6 +140,29 @@ void sql_close(struct sql *db);
 /* Run statements without parameters, separated by semicolons. */
 enum seen_code sql_run(struct sql *db, const char *script,
                        struct seen_error *why);
+
+/*
+ * SQLite only. From now on all statements pay from this budget, which must
+ * live as long as the database or until another one takes its place; NULL: none
+ * does. An instruction of SQLite's machine is a step, of about 0.1 us; it also
+ * is what reading a page of an index costs, some at a time. When nothing is
+ * left the statement fails with SEEN_UNABLE, and budget_empty() tells why.
+ */
+void sql_spend(struct sql *db, struct budget *budget);
+
+/*
+ * SQLite only. Let statements that ask a table of FTS5 use
+ *
+ *     seen_excerpt(table, column, tokens)
+ *
+ * which is a piece of the column's text, of at most 64 tokens and about 320
+ * bytes, with what was found between SQL_EXCERPT_BEGIN and SQL_EXCERPT_END.
+ * Its cost is linear in the text. If the budget cannot pay for it, it is the
+ * beginning of the text, and nothing is marked.
+ */
+#define SQL_EXCERPT_BEGIN '\1'
+#define SQL_EXCERPT_END '\2'
+enum seen_code sql_excerpts(struct sql *db, struct seen_error *why);
 
 /* The statement belongs to the database, which frees it. */
 enum seen_code sql_prepare(struct sql_statement **out, struct sql *db,

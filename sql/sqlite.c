@@ -18,13 +18,16 @@
 #include "../lib/disk/clock.h"
 #include "../lib/text/buffer.h"
 #include "../lib/text/percent.h"
+#include "excerpt.h"
 #include "kind.h"
 
 enum {
     BUSY = 10000, /* milliseconds to wait for another process */
     /* Pages of the log (16 MiB) before they are copied to the file, which
        takes two flushes. A queue writes the same few pages all the time. */
-    CHECKPOINT = 4096
+    CHECKPOINT = 4096,
+    /* Instructions between two looks at the budget. */
+    SPENT = 100
 };
 
 struct lite {
@@ -34,6 +37,7 @@ struct lite {
     const char *called; /* what messages begin with */
     uint64_t busy_since;
     char epoch[SQL_EPOCH];
+    struct budget *budget; /* or NULL */
 };
 
 struct lite_statement {
@@ -161,6 +165,27 @@ static enum seen_code lite_relax(struct sql *db, bool relaxed,
 static const char *lite_epoch(const struct sql *db)
 {
     return ((const struct lite *)db)->epoch;
+}
+
+/* Not zero: the statement ends. */
+static int spend(void *owner)
+{
+    struct lite *db = owner;
+
+    return !budget_spend(db->budget, SPENT);
+}
+
+static void lite_spend(struct sql *db, struct budget *budget)
+{
+    lite(db)->budget = budget;
+    sqlite3_progress_handler(lite(db)->db, SPENT, budget ? spend : NULL, db);
+}
+
+static enum seen_code lite_excerpts(struct sql *db, struct seen_error *why)
+{
+    int result = sql_excerpt_add(lite(db)->db, &lite(db)->budget);
+
+    return result == SQLITE_OK ? SEEN_OK : fail(lite(db), result, why);
 }
 
 static enum seen_code lite_prepare(struct sql_statement **out, struct sql *db,
@@ -373,6 +398,8 @@ static const struct sql_kind sqlite_kind = {
     .close = lite_close,
     .relax = lite_relax,
     .epoch = lite_epoch,
+    .spend = lite_spend,
+    .excerpts = lite_excerpts,
     .run = lite_run,
     .prepare = lite_prepare,
     .finalize = lite_finalize,
