@@ -120,11 +120,14 @@ static enum seen_code find(struct crawl_state *s, struct seen_span query,
     enum seen_code code;
     bool row;
 
+    code = sql_excerpts(s->db, why);
+    if (code != SEEN_OK)
+        return code;
     code = sql_prepare(
         &st, s->db,
-        "SELECT f.url, s.title, snippet(search, 1, char(1), char(2), ' ... ', "
-        "24), s.rank, f.stored FROM search s JOIN fetched f ON f.id = s.rowid "
-        "WHERE s.search MATCH ?1 ORDER BY s.rank, f.url LIMIT ?2",
+        "SELECT f.url, s.title, seen_excerpt(search, 1, 24), s.rank, f.stored "
+        "FROM search s JOIN fetched f ON f.id = s.rowid WHERE s.search MATCH "
+        "?1 ORDER BY s.rank, f.url LIMIT ?2",
         why);
     if (code != SEEN_OK)
         return code;

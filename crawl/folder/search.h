@@ -35,8 +35,8 @@ enum seen_code crawl_search_drop(struct crawl_search *s, int64_t id,
 
 /* A page that was found. Texts live as long as the call. In the snippet,
    words that match are between CRAWL_SEARCH_BEGIN and CRAWL_SEARCH_END. */
-#define CRAWL_SEARCH_BEGIN '\1'
-#define CRAWL_SEARCH_END '\2'
+#define CRAWL_SEARCH_BEGIN SQL_EXCERPT_BEGIN
+#define CRAWL_SEARCH_END SQL_EXCERPT_END
 struct crawl_search_result {
     struct seen_span url, title, snippet;
     double rank;   /* smaller is better */

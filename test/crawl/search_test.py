@@ -75,6 +75,13 @@ def test_results_have_titles_and_snippets(garden):
     assert lines[2].startswith("    ") and "[roses]" in lines[2]
 
 
+def test_a_page_that_repeats_a_word_is_found_like_others(tmp_path):
+    with Site({"/": page(title="Many", text="a " * (1 << 19))}) as site:
+        folder = Crawl(tmp_path / "c", site.url("/")).run("--index").folder
+    done = subprocess.run([SEEN, "search", folder, "a"], stdout=subprocess.PIPE, timeout=240)
+    assert b"[a] [a] [a]" in done.stdout        # FTS5's snippet() took more than 240 s
+
+
 def test_mistakes_are_named(garden, tmp_path):
     assert "there is no word to look for" in search(garden, "--", "\"", codes=(2,))
     assert "has no index" in search(Crawl(tmp_path / "c", "http://127.0.0.1:1/").run("--retries", 1, "--pause", "1s",
