@@ -62,6 +62,7 @@ struct loop_listener {
 struct http_loop;      /* what HTTP keeps per loop: http/request.h */
 struct serve_change;   /* change.h */
 struct watch;          /* watch/watch.h */
+struct search_set;     /* search/search.h */
 struct memento;        /* memento/gather.h */
 struct serve_question; /* question.h */
 struct serve_mailbox;  /* mailbox.h */
@@ -108,6 +109,7 @@ struct server {
     struct archive_set *archives;
     struct archive_asker *asker;       /* of questions off the loops */
     struct watch *watch;               /* crawls for operators; or NULL */
+    struct search_set *search;         /* crawls to search; or NULL */
     struct memento *memento;           /* the aggregator; or NULL */
     struct archive_troubles *troubles; /* that loop 0 has reported */
     unsigned threads;

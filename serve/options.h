@@ -6,6 +6,7 @@
 #include "hosts.h"
 #include "memento/gather.h"
 #include "proxies.h"
+#include "search/search.h"
 #include "watch/watch.h"
 
 enum { SERVE_LISTENS = 32 };
@@ -35,6 +36,7 @@ struct serve_options {
     bool seeded;
     uint64_t memory;      /* bytes held for all clients; 0: no limit */
     struct watch_options watch; /* crawls to show; may be empty */
+    struct search_places search; /* crawls to search; may be empty */
     const struct memento_options *memento; /* of the aggregator; or NULL */
     struct archive_set_options archives;
     /* Called, from any thread, with a message for the operator; or NULL. */

@@ -37,6 +37,7 @@
 #include "mailbox.h"
 #include "memento/gather.h"
 #include "redis/redis.h"
+#include "search/search.h"
 #include "systemd.h"
 #include "watch/watch.h"
 
@@ -637,6 +638,8 @@ enum seen_code serve_run(const struct serve_options *options,
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for loops");
     if (code == SEEN_OK && (options->watch.places || options->watch.queues))
         code = watch_open(&s.watch, &options->watch, why);
+    if (code == SEEN_OK && options->search.places)
+        code = search_open(&s.search, &options->search, why);
     if (code == SEEN_OK && options->memento)
         code = memento_open(&s.memento, options->memento, why);
     if (code == SEEN_OK)
@@ -657,6 +660,7 @@ enum seen_code serve_run(const struct serve_options *options,
     for (size_t i = 0; i < s.listens; i++)
         listen_remove(&s.at[i]); /* if it did not run */
     memento_close(s.memento);
+    search_close(s.search);
     for (unsigned i = 0; s.loop && i < s.threads; i++)
         close_loop(&s.loop[i]);
     watch_close(s.watch);

@@ -13,10 +13,11 @@
  *
  *     archives/  <-  log, loop, conn, change, question  <-  http/, redis/
  *     watch/     <------------------------------------------'     <-  server
+ *     search/    <------------------------------------------'
  *     memento/   <------------------------------------------'
  *
  * archives/ has the filters and knows of no client. watch/ looks at crawls for
- * the page for operators. memento/ asks archives for TimeMaps. loop.h and conn.h carry
+ * the page for operators, search/ finds their pages by words. memento/ asks archives for TimeMaps. loop.h and conn.h carry
  * bytes and run jobs, and reach the protocols through struct protocol.
  * http/ and redis/ do not know each other. server.c puts them together.
  */
