@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "../../lib/text/percent.h"
+#include "html.h"
 #include "request.h"
-#include "webpage.h"
 
 /* How the answer is written. `rest` is what follows "/crawls/". */
 typedef void crawls_form(struct conn *c, const struct http_request *r,
@@ -207,22 +207,11 @@ static void read_query(struct seen_span query, struct crawls_hosts *hosts)
 
 /* --- the forms --- */
 
-#define HEADERS "Vary: Accept\r\nCache-Control: no-store\r\n"
-
 static void reply_json(struct conn *c, const struct http_request *r,
                        struct buffer *body)
 {
-    reply_private(c, r, HEADERS, "application/json", body);
-}
-
-static void reply_html(struct conn *c, const struct http_request *r,
-                       struct buffer *body)
-{
-    reply_private(c, r,
-                  HEADERS "Content-Security-Policy: " WEBPAGE_POLICY "\r\n"
-                          "X-Content-Type-Options: nosniff\r\n"
-                          "Referrer-Policy: no-referrer\r\n",
-                  "text/html; charset=utf-8", body);
+    reply_private(c, r, 200, "Vary: Accept\r\nCache-Control: no-store\r\n",
+                  "application/json", body);
 }
 
 static void all_as_json(struct conn *c, const struct http_request *r,
@@ -245,8 +234,8 @@ static void all_as_accepted(struct conn *c, const struct http_request *r,
         all_as_json(c, r, rest, view);
         return;
     }
-    crawls_html(&body, view);
-    reply_html(c, r, &body);
+    crawls_html(&body, view, c->loop->server->search != NULL);
+    html_reply(c, r, 200, &body);
 }
 
 /* "site?from=50", "site.json" */
@@ -283,8 +272,8 @@ static void one_as_accepted(struct conn *c, const struct http_request *r,
         crawls_json_one(&body, seen, &hosts);
         reply_json(c, r, &body);
     } else {
-        crawls_html_one(&body, seen, &hosts);
-        reply_html(c, r, &body);
+        crawls_html_one(&body, seen, &hosts, c->loop->server->search != NULL);
+        html_reply(c, r, 200, &body);
     }
 }
 

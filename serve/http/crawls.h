@@ -26,9 +26,10 @@ void crawls_json(struct buffer *o, const struct watch_view *view);
 void crawls_json_one(struct buffer *o, const struct watch_seen *seen,
                      const struct crawls_hosts *hosts);
 
-void crawls_html(struct buffer *o, const struct watch_view *view);
+/* `search`: the server has the page to search, too. */
+void crawls_html(struct buffer *o, const struct watch_view *view, bool search);
 void crawls_html_one(struct buffer *o, const struct watch_seen *seen,
-                     const struct crawls_hosts *hosts);
+                     const struct crawls_hosts *hosts, bool search);
 
 void crawls_metrics(struct buffer *o, const struct watch_view *view);
 

@@ -11,20 +11,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <time.h>
-
-#include <seen/version.h>
 
 #include "../../lib/text/number.h"
 #include "../../lib/text/percent.h"
-#include "../../lib/text/xml.h"
+#include "html.h"
 
 /* --- words --- */
-
-static void put(struct buffer *o, const char *text)
-{
-    buffer_xml(o, text, strlen(text));
-}
 
 static const char *count(int64_t n)
 {
@@ -47,22 +39,6 @@ static const char *duration(int64_t ms)
         return "less than 1 s";
     snprintf(text, sizeof text, "%d s", (int)(ms / 1000));
     return text;
-}
-
-/* <time datetime="2026-11-17T06:30:00Z">2026-11-17 06:30:00 UTC</time> */
-static void put_date(struct buffer *o, int64_t ms)
-{
-    const time_t at = (time_t)(ms / 1000);
-    char exact[32], plain[32];
-    struct tm tm;
-
-    if (ms <= 0 || !gmtime_r(&at, &tm) ||
-        !strftime(exact, sizeof exact, "%Y-%m-%dT%H:%M:%SZ", &tm) ||
-        !strftime(plain, sizeof plain, "%Y-%m-%d %H:%M:%S", &tm)) {
-        buffer_text(o, "–");
-        return;
-    }
-    buffer_format(o, "<time datetime=\"%s\">%s UTC</time>", exact, plain);
 }
 
 static void put_speed(struct buffer *o, double rate)
@@ -103,36 +79,20 @@ static void put_bar(struct buffer *o, int64_t part, int64_t whole)
 /* --- pieces --- */
 
 static void begin_page(struct buffer *o, const char *up, const char *title,
-                       int64_t as_of)
+                       int64_t as_of, bool search)
 {
-    buffer_text(o, "<!doctype html>\n<html lang=\"en\">\n<head>\n"
-                   "<meta charset=\"utf-8\">\n<title>");
-    put(o, title);
-    buffer_format(
-        o,
-        " - seen</title>\n"
-        "<meta name=\"viewport\" content=\"width=device-width, "
-        "initial-scale=1\">\n"
-        "<meta name=\"color-scheme\" content=\"light dark\">\n"
-        "<meta name=\"robots\" content=\"noindex\">\n"
-        "<link rel=\"icon\" href=\"data:image/svg+xml,%%3Csvg "
-        "xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%%3E%%3Crect "
-        "width='16' height='16' rx='2' fill='%%23173f5f'/%%3E%%3Cpath d='M3.5 "
-        "8.5l3 3 6-7' fill='none' stroke='%%23fff' "
-        "stroke-width='2'/%%3E%%3C/svg%%3E\">\n"
-        "<link rel=\"stylesheet\" href=\"%spage.css\">\n"
-        "<link rel=\"stylesheet\" href=\"%scrawls.css\">\n"
-        "<script src=\"%scrawls.js\" defer></script>\n</head>\n<body>\n"
-        "<a class=\"skip\" href=\"#main\">Skip to the content</a>\n"
-        "<header class=\"masthead\"><div class=\"measure\">\n"
-        "<p class=\"name\"><a href=\"%s\">seen</a></p>\n"
-        "<nav aria-label=\"Site\"><ul><li><a href=\"%s\">Archives</a></li>"
-        "<li><a href=\"%scrawls\">Crawls</a></li></ul></nav>\n"
-        "</div></header>\n<main id=\"main\" tabindex=\"-1\">\n<h1>",
-        up, up, up, *up ? up : "./", *up ? up : "./", up);
-    put(o, title);
+    const struct html_page page = { .up = up,
+                                    .title = title,
+                                    .style = "crawls.css",
+                                    .script = "crawls.js",
+                                    .crawls = true,
+                                    .search = search };
+
+    html_begin(o, &page);
+    buffer_text(o, "<h1>");
+    html_put(o, title);
     buffer_text(o, "</h1>\n<p class=\"refresh\"><span>As of ");
-    put_date(o, as_of);
+    html_date(o, as_of);
     buffer_text(o, "</span> <button id=\"pause\" type=\"button\" "
                    "class=\"quiet\" aria-pressed=\"false\" data-keep hidden>"
                    "Pause updates</button> <span id=\"note\" role=\"status\" "
@@ -143,11 +103,7 @@ static void begin_page(struct buffer *o, const char *up, const char *title,
 
 static void end_page(struct buffer *o, const char *json)
 {
-    buffer_text(o, "</main>\n<footer><p class=\"measure\">seen " SEEN_VERSION
-                   ". For programs: <a href=\"");
-    put(o, json);
-    buffer_text(o, "\">the same as JSON</a>, and <code>/metrics</code>.</p>"
-                   "</footer>\n</body>\n</html>\n");
+    html_end(o, json, ", and <code>/metrics</code>");
 }
 
 struct column {
@@ -244,9 +200,9 @@ static void put_visit(struct buffer *o, const struct watch_visit *v)
 {
     begin_row(o);
     buffer_text(o, "<b>");
-    put(o, v->name);
+    html_put(o, v->name);
     buffer_text(o, "</b><span class=\"small\">began ");
-    put_date(o, v->began);
+    html_date(o, v->began);
     if (v->most)
         buffer_format(o, ", at most %s", counted(v->most, "page"));
     buffer_text(o, "</span>");
@@ -298,7 +254,7 @@ static const struct column host_columns[] = {
 static void put_small(struct buffer *o, const char *before, const char *text)
 {
     buffer_format(o, "<span class=\"small\">%s", before);
-    put(o, text);
+    html_put(o, text);
     buffer_text(o, "</span>");
 }
 
@@ -348,7 +304,7 @@ static void put_wait(struct buffer *o, const struct watch_crawl *c,
     buffer_text(o, "<span class=\"small\">");
     if (h->wait == FRONTIER_WAIT_TAKEN) {
         buffer_text(o, "with worker ");
-        put(o, h->by);
+        html_put(o, h->by);
     }
     if (h->wait_in > 0)
         buffer_format(o, "%sdue in %s",
@@ -362,7 +318,7 @@ static void put_host(struct buffer *o, const struct watch_crawl *c,
 {
     begin_row(o);
     buffer_text(o, "<b>");
-    put(o, h->name);
+    html_put(o, h->name);
     buffer_text(o, "</b>");
     next_cell(o, host_columns, 1);
     put_wait(o, c, h);
@@ -425,7 +381,7 @@ static void put_find(struct buffer *o, const struct crawls_hosts *hosts)
                    "type=\"search\" autocapitalize=\"off\" "
                    "autocomplete=\"off\" spellcheck=\"false\" data-keep "
                    "value=\"");
-    put(o, hosts->host);
+    html_put(o, hosts->host);
     buffer_text(o, "\"><button type=\"submit\">Find</button></div></form>\n");
 }
 
@@ -501,7 +457,7 @@ static void put_workers(struct buffer *o, const struct watch_crawl *c)
 
         begin_row(o);
         buffer_text(o, "<b>");
-        put(o, w->name);
+        html_put(o, w->name);
         buffer_format(o, "</b><span class=\"small\">number %" PRId64 "</span>",
                       w->number);
         next_cell(o, columns, 1);
@@ -539,7 +495,7 @@ static void put_queue(struct buffer *o, const struct watch_queue *q,
 
     begin_row(o);
     buffer_text(o, "<b>");
-    put(o, q->name);
+    html_put(o, q->name);
     buffer_text(o, "</b>");
     if (of)
         put_small(o, "", of);
@@ -585,12 +541,12 @@ static void put_errors(struct buffer *o, const struct watch_crawl *c)
     for (size_t i = 0; i < c->errors; i++) {
         begin_row(o);
         buffer_text(o, "<span class=\"url\">");
-        put(o, c->error[i].url);
+        html_put(o, c->error[i].url);
         buffer_text(o, "</span>");
         next_cell(o, columns, 1);
-        put(o, c->error[i].text);
+        html_put(o, c->error[i].text);
         next_cell(o, columns, 2);
-        put_date(o, c->error[i].at);
+        html_date(o, c->error[i].at);
         end_row(o);
     }
     end_table(o);
@@ -613,7 +569,7 @@ static void begin_need(struct buffer *o, bool *any,
     buffer_text(o, "<a href=\"crawls/");
     percent_encode(o, seen->name, strlen(seen->name), PERCENT_NAME);
     buffer_text(o, "\">");
-    put(o, seen->name);
+    html_put(o, seen->name);
     buffer_text(o, "</a>: ");
 }
 
@@ -650,7 +606,7 @@ static void put_needs(struct buffer *o, bool *any,
     if (c->why) {
         begin_need(o, any, seen, link);
         buffer_text(o, "cannot be read: ");
-        put(o, c->why);
+        html_put(o, c->why);
         buffer_text(o, "</li>\n");
     }
     if (seen->late) {
@@ -665,7 +621,7 @@ static void put_needs(struct buffer *o, bool *any,
             continue;
         begin_need(o, any, seen, link);
         buffer_text(o, "nobody works on visit ");
-        put(o, v->name);
+        html_put(o, v->name);
         buffer_format(o, "; %s %s</li>\n",
                       counted(v->waiting + v->left, "page"),
                       v->waiting + v->left == 1 ? "waits" : "wait");
@@ -736,9 +692,9 @@ static void put_crawl(struct buffer *o, const struct watch_seen *seen)
     buffer_text(o, "<b><a href=\"crawls/");
     percent_encode(o, seen->name, strlen(seen->name), PERCENT_NAME);
     buffer_text(o, "\">");
-    put(o, seen->name);
+    html_put(o, seen->name);
     buffer_text(o, "</a></b><span class=\"small\">");
-    put(o, c->where);
+    html_put(o, c->where);
     buffer_text(o, "</span>");
     next_cell(o, crawl_columns, 1);
     put_crawl_state(o, c);
@@ -808,7 +764,7 @@ static void put_lead(struct buffer *o, const struct watch_view *view)
                   count(waiting));
 }
 
-void crawls_html(struct buffer *o, const struct watch_view *view)
+void crawls_html(struct buffer *o, const struct watch_view *view, bool search)
 {
     int64_t as_of = 0;
     bool any = false;
@@ -816,7 +772,7 @@ void crawls_html(struct buffer *o, const struct watch_view *view)
     for (size_t i = 0; i < view->crawls; i++)
         if (view->crawl[i].unix_ms > as_of)
             as_of = view->crawl[i].unix_ms;
-    begin_page(o, "", "Crawls", as_of);
+    begin_page(o, "", "Crawls", as_of, search);
     put_lead(o, view);
     for (size_t i = 0; i < view->crawls; i++)
         put_needs(o, &any, &view->crawl[i], true);
@@ -835,19 +791,19 @@ void crawls_html(struct buffer *o, const struct watch_view *view)
 /* --- one crawl --- */
 
 void crawls_html_one(struct buffer *o, const struct watch_seen *seen,
-                     const struct crawls_hosts *hosts)
+                     const struct crawls_hosts *hosts, bool search)
 {
     const struct watch_crawl *c = seen->crawl;
     struct buffer json = { .bytes = NULL };
     bool any = false;
 
-    begin_page(o, "../", seen->name, seen->unix_ms);
+    begin_page(o, "../", seen->name, seen->unix_ms, search);
     buffer_text(o, "<p class=\"lead\">");
     buffer_text(o, c->kind == WATCH_BROKER   ? "Queues of "
                    : c->kind == WATCH_SHARED ? "Workers on "
                                              : "Crawl folder ");
     buffer_text(o, "<span class=\"url\">");
-    put(o, c->where);
+    html_put(o, c->where);
     buffer_text(o, "</span></p>\n");
     put_needs(o, &any, seen, false);
     end_needs(o, any);

@@ -462,7 +462,7 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
         aggregate_metrics(o, s->memento);
     if (view) {
         crawls_metrics(o, view);
-        reply_private(c, r, NULL, type, &body);
+        reply_private(c, r, 200, NULL, type, &body);
     } else {
         reply_body(c, r, 200, NULL, type, &body);
     }

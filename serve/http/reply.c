@@ -251,10 +251,10 @@ void reply_body(struct conn *c, const struct http_request *r, int status,
     finish_body(c, r, headers, type, body);
 }
 
-void reply_private(struct conn *c, const struct http_request *r,
+void reply_private(struct conn *c, const struct http_request *r, int status,
                    const char *headers, const char *type, struct buffer *body)
 {
-    begin(c, 200, "");
+    begin(c, status, "");
     finish_body(c, r, headers, type, body);
 }
 

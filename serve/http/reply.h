@@ -33,9 +33,9 @@ void reply_end_chunked(struct conn *c, const struct http_request *r,
 void reply_body(struct conn *c, const struct http_request *r, int status,
                 const char *headers, const char *type, struct buffer *body);
 
-/* The same with 200 and without CORS: pages of other origins, which a browser
-   that reaches this server has open, may not read it. */
-void reply_private(struct conn *c, const struct http_request *r,
+/* The same without CORS: pages of other origins, which a browser that reaches
+   this server has open, may not read it. */
+void reply_private(struct conn *c, const struct http_request *r, int status,
                    const char *headers, const char *type, struct buffer *body);
 
 /* The answer to a lookup, from the heads that http_describe() wrote. */
