@@ -33,7 +33,7 @@ enum { TOKEN_TEXT = 512, MEMENTOS = 100000000, MESSAGES = 100, MINUTE = 60 };
 
 struct serve {
     struct texts listen, redis, proxy, host, token;
-    struct texts crawls, queue;
+    struct texts crawls, queue, search;
     const char *socket_mode, *base, *url, *log, *log_format, *sync, *keyed;
     const char *archives, *contact, *ca, *allow;
     uint64_t threads, connections, body, memory, cost;
@@ -90,6 +90,10 @@ static const struct option options[] = {
     { "queue", 0, TEXTS, "[NAME=]amqp://...", offsetof(struct serve, queue),
       "show the lengths of these queues there, too; those in the databases of "
       "--crawls are shown without it" },
+    { "search", 0, TEXTS, "[NAME=]DIR", offsetof(struct serve, search),
+      "a page at /search, and /search.json, that finds pages of this crawl by "
+      "their words; the crawl keeps its index by --index and may be running; "
+      "may be given several times" },
     { "aggregate", 0, FLAG, NULL, offsetof(struct serve, aggregate),
       "be a Memento aggregator: fetch TimeMaps from the archives whose filters "
       "say yes or cannot answer, and merge them" },
@@ -409,6 +413,7 @@ static enum outcome serve(struct serve *s, char **operand)
                    .places = s->crawls.n,
                    .queue = s->queue.text,
                    .queues = s->queue.n },
+        .search = { .place = s->search.text, .places = s->search.n },
         .archives = { .operand = (const char *const *)operand,
                       .writable = s->writable,
                       .report = report,
@@ -431,9 +436,9 @@ static enum outcome serve(struct serve *s, char **operand)
             "--archives, --timeout, --mementos, --cache, --cache-time, "
             "--contact, --allow-private, --allow and --ca are for "
             "--aggregate");
-    if (!n && !s->crawls.n && !s->queue.n && !s->archives)
+    if (!n && !s->crawls.n && !s->queue.n && !s->search.n && !s->archives)
         return trouble("usage: seen serve NAME=FILTER|FILTER|DIR... "
-                       "[--crawls DIR]");
+                       "[--crawls DIR] [--search DIR]");
     if (how.listens + how.redises > SERVE_LISTENS)
         return trouble("--listen, --redis: at most %d addresses",
                        SERVE_LISTENS);
@@ -500,7 +505,8 @@ const struct command cmd_serve = {
         "accept lists. With --aggregate, GET /timemap/link|json|cdxj/<URL>, "
         "/timegate/<URL> and /memento/<DATE>/<URL> answer as MemGator does, "
         "with mementos of other archives, of which only those are asked "
-        "whose filters do not say no. A web page is at /. The rest, and the commands of the "
+        "whose filters do not say no. A web page is at /, and with --search one at "
+        "/search that finds pages of crawls by their words. The rest, and the commands of the "
         "Redis protocol, are in doc/protocol.md.\n\n"
         "The server prints on standard error where it listens, and which "
         "archives stop answering. On SIGTERM or SIGINT it finishes open "
@@ -513,6 +519,7 @@ const struct command cmd_serve = {
                 "$ seen serve -w --token token.txt --sync everysec filters/\n"
                 "$ seen serve -w --token none --listen unix:/run/seen.sock "
                 "filters/\n"
-                "$ seen serve --aggregate --archives archives.json filters/\n",
+                "$ seen serve --aggregate --archives archives.json filters/\n"
+                "$ seen serve --search site\n",
     .run = run,
 };

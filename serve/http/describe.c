@@ -121,8 +121,9 @@ void http_archives(struct conn *c, const struct http_request *r,
     (void)p;
     buffer_format(&body,
                   "{\"version\": \"" SEEN_VERSION "\", \"crawls\": %s, "
-                  "\"archives\": [",
-                  c->loop->server->watch ? "true" : "false");
+                  "\"search\": %s, \"archives\": [",
+                  c->loop->server->watch ? "true" : "false",
+                  c->loop->server->search ? "true" : "false");
     for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++) {
         buffer_text(&body, i ? ",\n " : "\n ");
         describe_archive(&body, a, files);
@@ -169,7 +170,7 @@ static const char *health_of(const struct loop *l, const size_t *count)
 
     if (l->draining)
         return "stopping";
-    if (!good && !s->watch && !s->memento &&
+    if (!good && !s->watch && !s->search && !s->memento &&
         (bad || !archive_set_writable(s->archives)))
         return "failing";
     if (bad || __atomic_load_n(&s->log_error, __ATOMIC_RELAXED))
@@ -386,6 +387,22 @@ static void aggregate_metrics(struct buffer *o, const struct memento *m)
            "Archives that did not answer, or not in full.", (double)n.failed);
 }
 
+static void search_metrics(struct buffer *o, struct search_set *s)
+{
+    const struct search_counts n = search_count(s);
+
+    metric(o, "search_questions_total", "counter",
+           "Questions to the indexes of crawls.", (double)n.questions);
+    metric(o, "search_refused_total", "counter",
+           "Of these, refused since too many waited.", (double)n.refused);
+    metric(o, "search_thorough_total", "counter",
+           "Of these, asked with more work than most need.",
+           (double)n.thorough);
+    metric(o, "search_incomplete_total", "counter",
+           "Of these, answered from a part of the pages.",
+           (double)n.incomplete);
+}
+
 void http_metrics_of(struct conn *c, const struct http_request *r,
                      const struct watch_view *view)
 {
@@ -460,6 +477,8 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
                    losses);
     if (s->memento)
         aggregate_metrics(o, s->memento);
+    if (s->search)
+        search_metrics(o, s->search);
     if (view) {
         crawls_metrics(o, view);
         reply_private(c, r, 200, NULL, type, &body);
@@ -481,6 +500,8 @@ void http_robots(struct conn *c, const struct http_request *r,
                       "Disallow: %s/timemap/\nDisallow: %s/timegate/\n"
                       "Disallow: %s/memento/\nDisallow: %s/api/\n",
                       base, base, base, base);
+    if (c->loop->server->search)
+        buffer_format(&body, "Disallow: %s/search\n", base);
     buffer_text(&body, "Sitemap: ");
     http_origin(c, r, &body);
     buffer_text(&body, "/sitemap.xml\n");

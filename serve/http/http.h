@@ -10,6 +10,8 @@
  *     http_write.c   adds and removals
  *     describe.c files.c webpage.c   archives, files, the page
  *     crawls*.c      the page for operators
+ *     searches*.c    the page to search crawls
+ *     html.c         what these two have in common
  *     reply.c        heads of answers
  *     members.c      members of JSON objects, heads of metrics
  */

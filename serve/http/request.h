@@ -111,6 +111,7 @@ http_handler http_crawls, http_crawl, http_metrics; /* crawls.c */
 http_handler http_file;                       /* files.c */
 http_handler http_sitemap, http_resourcesync; /* sitemap.c */
 http_handler http_lookup_alone, http_prefix;  /* http_lookup.c */
+http_handler http_search;                     /* searches.c */
 http_handler http_page;                       /* webpage.c */
 http_handler http_change, http_add_list;      /* http_write.c */
 

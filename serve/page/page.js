@@ -576,6 +576,7 @@ async function loadArchives(before) {
             const listed = JSON.parse(text);
             archives = listed.archives;
             byId('version').textContent = 'seen ' + listed.version;
+            byId('to-search').hidden = !listed.search;
             byId('to-crawls').hidden = !listed.crawls;
             showArchives();
         }

@@ -1,4 +1,4 @@
-"""crawls_page_test.py - the page for operators, in a browser.
+"""crawls_page_test.py - the page for operators, and the page to search, in a browser.
 
 A folder with a crawl that ended, whose numbers the tests change as a crawler would,
 and one that cannot be read. After every test the console must be empty.
@@ -21,8 +21,9 @@ LONG = "a-long-name-without-an-end" * 5
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     at = tmp_path_factory.mktemp("crawls")
-    with Site({"/": document("/a", "/b", "/missing")}) as site:
-        Crawl(at / "news", site.url("/")).run()
+    with Site({"/": document("/a", "/b", "/missing", text=LONG + " roses " * 99),
+               "/a": document(title="Roses" * 40 + " &lt;b&gt;", text="red roses")}) as site:
+        Crawl(at / "news", site.url("/")).run("--index")
     (at / LONG).mkdir()
     (at / LONG / "state.db").write_bytes(b"not a database" * 100)
     change(at, "INSERT INTO hosts (name, queued, requests, stopped) VALUES ('%s.example', 7, 3, "
@@ -40,13 +41,14 @@ def change(folder, statement):
 
 @pytest.fixture(scope="module")
 def site(folder):
-    with Server(folder, "--crawls", folder) as server:
+    with Server(folder, "--crawls", folder, "--search", folder / "news", "--search",
+                "%s=%s" % (LONG, folder / LONG)) as server:
         yield "http://127.0.0.1:%d/" % server.port
 
 
 @pytest.fixture
 def page(chrome, site):                                                 # noqa: F811
-    yield from visit(chrome, site + "crawls")
+    yield from visit(chrome, site + "crawls", allowed=("status of 400",))     # a refused question
 
 
 def rows(page, label):
@@ -129,7 +131,21 @@ def test_the_keyboard_is_enough(page):
         order.append(focus(page))
         assert page.execute_script(
             "return getComputedStyle(document.activeElement).outlineStyle") != "none"
-    assert order == ["Skip to the content", "seen", "Archives", "Crawls", "pause", LONG, "news"]
+    assert order == ["Skip to the content", "seen", "Archives", "Search", "Crawls", "pause", LONG]
+
+
+def test_words_are_searched_without_javascript_and_by_the_keyboard(page, site):
+    page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    find(page, "nav a[href=search]").send_keys(Keys.ENTER)
+    wait_for(lambda: text(page, "h1") == "Search news")
+    find(page, "#q").send_keys("\"red ro*\"" + Keys.ENTER)
+    wait_for(lambda: text(page, "#results") == "1 to 1 of 1 page")
+    assert page.title == "\"red ro*\" - Search - seen" and text(page, ".results mark") == "red"
+    assert find(page, "#q").get_attribute("value") == "\"red ro*\""
+    told = accessible(page)
+    for wanted in [("search", ""), ("searchbox", "Words"), ("button", "Search"), ("combobox", "Crawl"),
+                   ("combobox", "Last fetched in visit"), ("mark", ""), ("heading", "1 to 1 of 1 page")]:
+        assert wanted in told, wanted
 
 
 def test_everything_has_a_role_and_a_name(page, site):
@@ -148,7 +164,8 @@ def test_everything_has_a_role_and_a_name(page, site):
     assert ("columnheader", "Waits for") in accessible(page)
 
 
-@pytest.mark.parametrize("path", ["crawls", "crawls/news", "crawls/" + LONG])
+@pytest.mark.parametrize("path", ["crawls", "crawls/news", "crawls/" + LONG, "search?q=roses",
+                                  "search?q=%22&crawl=" + LONG])
 def test_nothing_is_wider_than_a_phone(page, site, path):
     width(page, 320)
     page.get(site + path)
@@ -158,7 +175,7 @@ def test_nothing_is_wider_than_a_phone(page, site, path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out(page, site, scheme):
     look(page, scheme)
-    for path in "crawls", "crawls/news":
+    for path in "crawls", "crawls/news", "search?q=roses", "search?q=%22":
         page.get(site + path)
         measured = contrasts(page)
         assert len(measured) > 20 and min(measured)[0] >= 4.5, min(measured)
