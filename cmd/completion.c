@@ -38,7 +38,8 @@ static bool is_profile(const struct option *o)
 
 static bool is_choice(const struct option *o)
 {
-    return is_profile(o) || (o->takes == TEXT && strchr(o->arg, '|'));
+    return is_profile(o) || o->takes == WORD_OR_NONE ||
+           (o->takes == TEXT && strchr(o->arg, '|'));
 }
 
 static bool is_file(const struct option *o)
@@ -180,7 +181,7 @@ static void zsh_option(const struct option *o)
     zsh_text(o->help);
     output_text("]");
     if (o->arg) {
-        output_text(":");
+        output_text(o->takes == WORD_OR_NONE ? "::" : ":");
         zsh_text(o->arg);
         output_text(":");
         if (is_choice(o)) {

@@ -64,7 +64,8 @@ static void print_option(const struct option *o)
     else
         len = snprintf(left, sizeof left, "      --%s", o->name);
     if (o->arg)
-        len += snprintf(left + len, sizeof left - (size_t)len, " %s", o->arg);
+        len += snprintf(left + len, sizeof left - (size_t)len,
+                        o->takes == WORD_OR_NONE ? " [%s]" : " %s", o->arg);
     output_text(left);
     if (len >= COLUMN + 4) {
         output_text("\n");

@@ -53,9 +53,9 @@ static void option(const struct option *o)
         output_format("*-%c*, ", o->letter);
     output_format("*--%s*", o->name);
     if (o->arg) {
-        output_text(" _");
+        output_text(o->takes == WORD_OR_NONE ? " [_" : " _");
         plain(o->arg);
-        output_text("_");
+        output_text(o->takes == WORD_OR_NONE ? "_]" : "_");
     }
     output_text("\n\t");
     plain(o->help);

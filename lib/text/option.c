@@ -62,7 +62,8 @@ static bool among(const char *choice, const char *value)
 static const char *store_text(const struct option *o, char *at,
                               const char *value)
 {
-    if (strchr(o->arg, '|') && !among(o->arg, value))
+    if ((o->takes == WORD_OR_NONE || strchr(o->arg, '|')) &&
+        !among(o->arg, value))
         return "is not one of the choices";
     if (o->takes == PATH && !*value)
         return "is no name of a file";
@@ -96,6 +97,11 @@ static const char *store_or_none(char *at, const char *value,
     return what;
 }
 
+static bool names_choices(const struct option *o)
+{
+    return o->takes == TEXT || o->takes == WORD_OR_NONE;
+}
+
 bool option_store(const struct option *o, void *into, const char *value,
                   char wrong[OPTION_WRONG])
 {
@@ -105,6 +111,7 @@ bool option_store(const struct option *o, void *into, const char *value,
     switch (o->takes) {
     case FLAG: *(bool *)at = true; break;
     case TEXT:
+    case WORD_OR_NONE:
     case PATH: what = store_text(o, at, value); break;
     case TEXTS:
     case PATHS: what = store_texts(at, value); break;
@@ -122,8 +129,8 @@ bool option_store(const struct option *o, void *into, const char *value,
     }
     if (what)
         snprintf(wrong, OPTION_WRONG, "--%s: %s %s%s%s", o->name,
-                 *value ? value : "''", what, o->takes == TEXT ? ": " : "",
-                 o->takes == TEXT ? o->arg : "");
+                 *value ? value : "''", what, names_choices(o) ? ": " : "",
+                 names_choices(o) ? o->arg : "");
     return !what;
 }
 
@@ -135,6 +142,13 @@ static char **read_value(const struct option *o, void *into, char **argv,
     if (o->takes == FLAG && value) {
         snprintf(wrong, OPTION_WRONG, "%s takes no value", typed);
         return NULL;
+    }
+    if (o->takes == WORD_OR_NONE && !value) {
+        if (!argv[1] || !among(o->arg, argv[1])) {
+            *(const char **)(void *)((char *)into + o->at) = "";
+            return argv;
+        }
+        value = *++argv;
     }
     if (o->takes != FLAG && !value && !(value = *++argv)) {
         snprintf(wrong, OPTION_WRONG, "%s %s is missing", typed, o->arg);
@@ -210,7 +224,9 @@ void option_print(FILE *to, const struct option *options)
     for (const struct option *o = options; o->name; o++) {
         char left[64];
 
-        snprintf(left, sizeof left, "--%s %s", o->name, o->arg ? o->arg : "");
+        snprintf(left, sizeof left,
+                 o->takes == WORD_OR_NONE ? "--%s [%s]" : "--%s %s", o->name,
+                 o->arg ? o->arg : "");
         fprintf(to, "  %-16s %s\n", left, o->help);
     }
 }

@@ -17,6 +17,11 @@
  * Options are written --name VALUE, --name=VALUE, -n VALUE, -nVALUE and
  * --flag. Names are never abbreviated: a script that says --cap must not
  * change its meaning when a second option begins that way.
+ *
+ * A WORD_OR_NONE is written --name, --name WORD or --name=WORD. The next
+ * argument is its word only if it is one of the choices, so that --name OPERAND
+ * means what it says. An operand that is spelled like a choice comes before the
+ * option or after "--".
  */
 #ifndef SEEN_TEXT_OPTION_H
 #define SEEN_TEXT_OPTION_H
@@ -41,6 +46,7 @@ enum option_takes {
     COUNT_OR_NONE,    /* as COUNT, but 0 is a number, too: the uint64_t is one
                          more than what was given; 0: it was not */
     DURATION_OR_NONE, /* the same: 0s, 0 */
+    WORD_OR_NONE,     /* const char *, a choice; "" if there was no word */
 };
 
 enum { TEXTS_MOST = 256 };

@@ -9,7 +9,7 @@ struct given {
     bool json;
     uint64_t keys, attempts, pause;
     double rate;
-    const char *order, *path;
+    const char *order, *path, *again;
     struct texts meta;
 };
 
@@ -22,6 +22,8 @@ static const struct option options[] = {
       "how long" },
     { "rate", 0, RATE, "P", offsetof(struct given, rate), "of errors" },
     { "order", 0, TEXT, "up|down", offsetof(struct given, order), "which" },
+    { "again", 0, WORD_OR_NONE, "due|all", offsetof(struct given, again),
+      "once more" },
     { "out", 'o', PATH, "FILE", offsetof(struct given, path), "where" },
     { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct given, meta), "more" },
     { .name = NULL },
@@ -101,6 +103,37 @@ TEST(none_of_something_differs_from_what_was_not_given)
         assert_false(read_line(&g, refused[i], argv));
 }
 
+TEST(a_word_may_be_missing)
+{
+    static const struct {
+        const char *line, *again, *operand;
+    } cases[] = {
+        { "a", NULL, "a" },
+        { "--again", "", NULL },
+        { "--again all", "all", NULL },
+        { "--again=all x", "all", "x" },
+        { "--again http://all/", "", "http://all/" },
+        { "--again --json", "", NULL },
+        { "--again -- all", "", "all" },
+        { "--again al", "", "al" },
+        { "--again all --again due", "due", NULL },
+    };
+    char *argv[32];
+    struct given g;
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_true(read_line(&g, cases[i].line, argv));
+        if (cases[i].again)
+            assert_string_equal(g.again, cases[i].again);
+        else
+            assert_null(g.again);
+        if (cases[i].operand)
+            assert_string_equal(argv[0], cases[i].operand);
+        else
+            assert_null(argv[0]);
+    }
+}
+
 TEST(what_is_wrong_is_said)
 {
     static const char *const cases[][2] = {
@@ -114,6 +147,7 @@ TEST(what_is_wrong_is_said)
         { "a --keys", "--keys: N is missing" },
         { "-k", "-k: N is missing" },
         { "--order left", "--order: left is not one of the choices: up|down" },
+        { "--again=alle", "--again: alle is not one of the choices: due|all" },
         { "--out=", "--out: '' is no name of a file" },
     };
     char *argv[32];
@@ -132,6 +166,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_may_be_written_in_all_these_ways),
         cmocka_unit_test(none_of_something_differs_from_what_was_not_given),
+        cmocka_unit_test(a_word_may_be_missing),
         cmocka_unit_test(what_is_wrong_is_said),
     };
 
