@@ -76,6 +76,8 @@ struct crawl_page {
     int64_t due;                 /* when that one may be asked again */
     struct crawl_page *onward;   /* where it was moved to */
     bool lookup; /* not a page: the address of the host is wanted */
+    bool copy;   /* nor is this: the links of the stored copy of known.id are
+                    wanted; it has no host (crawl/folder/recover.h) */
     int64_t asked;  /* robots.txt was asked about it: the rules that answered
                        hold until then; 0: it was not */
     unsigned line;  /* of the rule that keeps it out, or 0 */

@@ -997,24 +997,21 @@ static void give_up(struct crawl_reader *r, enum seen_code code,
     snprintf(page->fault, sizeof page->fault, "%s", why->text);
 }
 
-enum seen_code crawl_read(struct crawl_reader *r, struct crawl_page *page,
-                          struct seen_error *why)
+static void take_up(struct crawl_reader *r, struct crawl_page *page)
 {
-    struct seen_error reason;
-    enum seen_code code;
-
     r->page = page;
     r->shared = page->shared;
     r->no_memory = r->noindex = false;
     r->text.len = r->title.len = 0;
-    if (page->code != SEEN_OK) {
-        page->outcome = may_retry(r) && !crawl_read_refused(page)
-                            ? CRAWL_AGAIN
-                            : CRAWL_FAILED;
-        return SEEN_OK;
-    }
-    begin_budget(r, !page->robots);
-    code = work_answer(r, &reason);
+}
+
+/* The page is worked off with this code: is that a fault of ours? */
+static enum seen_code put_down(struct crawl_reader *r, enum seen_code code,
+                               const struct seen_error *reason,
+                               struct seen_error *why)
+{
+    struct crawl_page *page = r->page;
+
     trim(r);
     if (r->budget.hurried)
         r->grace = r->budget.left;
@@ -1023,15 +1020,69 @@ enum seen_code crawl_read(struct crawl_reader *r, struct crawl_page *page,
                       PACK_BYTE * (uint64_t)page->raw.len;
     if (is_fault(code)) {
         if (why)
-            *why = reason;
+            *why = *reason;
         return code;
     }
     if (code != SEEN_OK)
-        give_up(r, code, &reason);
+        give_up(r, code, reason);
     if (r->no_memory || page->texts.failed || page->body.failed)
         return seen_fail(why, SEEN_NOMEM, 0,
                          "no memory for the links of %.80s", page->url);
     if (budget_stopped(&r->budget))
         return seen_fail(why, SEEN_UNABLE, 0, "it was stopped");
     return SEEN_OK;
+}
+
+/* Is it what was stored? One that was cut, as it may be by a --max-size that is
+   smaller now, cannot be compared. */
+static enum seen_code check_copy(struct crawl_reader *r,
+                                 struct seen_error *why)
+{
+    const struct crawl_known *known = &r->page->known;
+    char digest[WARC_DIGEST];
+    enum seen_code code;
+
+    if (!r->copy.whole)
+        return seen_fail(why, SEEN_CORRUPT, 0, "there is no whole copy");
+    if (r->other.cut || !*known->digest)
+        return SEEN_OK;
+    code = warc_digest(r->other.payload, digest, why);
+    if (code == SEEN_OK && strcmp(digest, known->digest))
+        code = seen_fail(why, SEEN_CORRUPT, 0, "the copy is damaged");
+    return code;
+}
+
+enum seen_code crawl_read_stored(struct crawl_reader *r,
+                                 struct crawl_page *page,
+                                 struct seen_error *why)
+{
+    struct seen_error reason;
+    enum seen_code code;
+
+    take_up(r, page);
+    page->copy = true;
+    page->outcome = CRAWL_UNCHANGED;
+    begin_budget(r, true);
+    code = read_copy(r, &reason);
+    if (code == SEEN_OK)
+        code = check_copy(r, &reason);
+    return put_down(r, code, &reason, why);
+}
+
+enum seen_code crawl_read(struct crawl_reader *r, struct crawl_page *page,
+                          struct seen_error *why)
+{
+    struct seen_error reason;
+    enum seen_code code;
+
+    take_up(r, page);
+    if (page->code != SEEN_OK) {
+        page->outcome = may_retry(r) && !crawl_read_refused(page)
+                            ? CRAWL_AGAIN
+                            : CRAWL_FAILED;
+        return SEEN_OK;
+    }
+    begin_budget(r, !page->robots);
+    code = work_answer(r, &reason);
+    return put_down(r, code, &reason, why);
 }

@@ -72,6 +72,15 @@ void crawl_reader_limit(struct crawl_reader *r, uint64_t steps,
 enum seen_code crawl_read(struct crawl_reader *r, struct crawl_page *page,
                           struct seen_error *why);
 
+/*
+ * Not an answer, but the links of the stored copy page->known.place. The outcome
+ * is CRAWL_UNCHANGED, or CRAWL_FAILED if there is no copy or it is damaged. Fails
+ * as crawl_read().
+ */
+enum seen_code crawl_read_stored(struct crawl_reader *r,
+                                 struct crawl_page *page,
+                                 struct seen_error *why);
+
 /* Was the request refused for good, so that it is not tried again? */
 bool crawl_read_refused(const struct crawl_page *page);
 

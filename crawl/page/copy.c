@@ -62,6 +62,7 @@ static void read_block(struct crawl_copy *copy, struct warc_source *s,
         left -= n;
     }
     copy->found = s->code == SEEN_OK;
+    copy->whole = copy->found && !left;
 }
 
 enum seen_code crawl_copy_read(struct crawl_copy *copy, const char *folder,
@@ -74,7 +75,7 @@ enum seen_code crawl_copy_read(struct crawl_copy *copy, const char *folder,
     uint64_t at, left;
     char *name;
 
-    copy->found = false;
+    copy->found = copy->whole = false;
     copy->head.len = copy->body.len = 0;
     at = strtoull(place, &name, 10);
     if (*name != ' ' || strchr(name, '/'))

@@ -24,6 +24,7 @@
 /* Begins zeroed. */
 struct crawl_copy {
     bool found;
+    bool whole; /* it is as long as its record says, or `most` bytes */
     struct buffer head, body; /* of the HTTP answer, as they came */
 };
 
