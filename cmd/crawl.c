@@ -125,6 +125,11 @@ static void show_coverage(const struct crawl_report *r)
         output_format("; --skip did not answer for %s, which were fetched",
                       show_counted((uint64_t)r->unasked, "page"));
     show_left_out(r);
+    if (r->copies || r->copies_lost)
+        output_format("copies        %s read for links that the visit before "
+                      "lost; %s not there any more, or damaged\n",
+                      show_count((uint64_t)r->copies),
+                      show_count((uint64_t)r->copies_lost));
     if (r->costly)
         output_format("cost          %s too much to be read as a whole; "
                       "crawl.log names them\n",
@@ -211,6 +216,22 @@ static void show_freshness(const struct crawl_freshness *f)
     output_text("\n");
 }
 
+/* What would --revisit find now? Or for what does a continuous crawl wait? */
+static void show_due(const struct crawl_report *r)
+{
+    if (r->first_due == INT64_MAX || (r->running && r->waiting))
+        return;
+    if (r->due)
+        output_format("due           %s now\n",
+                      show_counted((uint64_t)r->due, "known page"));
+    else
+        output_format(
+            "due           no known page now; the next one on %s, in "
+            "%s\n",
+            date_of(r->first_due),
+            show_time((double)(r->first_due - r->now) / 1000));
+}
+
 static void show_text(const struct crawl_report *r)
 {
     output_format("visit         %lld, began %s, %s\n", (long long)r->visit.id,
@@ -229,9 +250,7 @@ static void show_text(const struct crawl_report *r)
         output_format("; conditional requests saved %s",
                       show_bytes((uint64_t)r->saved_bytes));
     output_text("\n");
-    if (r->running && !r->waiting && r->first_due != INT64_MAX)
-        output_format("due           the next known page %s\n",
-                      date_of(r->first_due));
+    show_due(r);
     show_freshness(&r->freshness);
     show_hosts(r);
 }
@@ -293,6 +312,9 @@ static void show_json(const struct crawl_report *r)
     cmd_json_count("waiting", (uint64_t)r->waiting);
     cmd_json_count("left", (uint64_t)r->left);
     cmd_json_count("not_due", (uint64_t)r->not_due);
+    cmd_json_count("due", (uint64_t)r->due);
+    cmd_json_count("copies_read", (uint64_t)r->copies);
+    cmd_json_count("copies_lost", (uint64_t)r->copies_lost);
     cmd_json_count("links", (uint64_t)r->links);
     cmd_json_count("new_links", (uint64_t)r->fresh);
     for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
@@ -431,21 +453,37 @@ static enum outcome prune(const char *folder, const struct crawl_settings *s)
 
 /* --- a run --- */
 
+/* By the crawl's clock, which --clock may have set. */
+static void show_nothing_due(int64_t now, int64_t next)
+{
+    if (next == INT64_MAX)
+        output_text("nothing is due: no page is known\n");
+    else
+        output_format("nothing is due before %s, in %s; no visit began. "
+                      "--revisit all asks for every known page now\n",
+                      date_of(next), show_time((double)(next - now) / 1000));
+}
+
 static enum outcome crawl(struct crawl_settings *settings, char **start)
 {
     struct seen_error why;
     enum seen_code code;
+    int64_t now, next;
     struct crawl *c;
+    bool nothing;
 
     if (!settings->into)
         return trouble("--into DIR is missing; usage: seen crawl %s",
                        cmd_crawl.synopsis);
     if (crawl_open(&c, settings, start, &cmd_crawl_hooks, &why) != SEEN_OK)
         return trouble_with(settings->into, &why);
+    nothing = crawl_found_nothing_due(c, &now, &next);
     code = cmd_crawl_run(c, "crawl", crawl_run, &why);
     crawl_close(c);
     if (code != SEEN_OK)
         return trouble_with(settings->into, &why);
+    if (nothing && !settings->json && !settings->quiet)
+        show_nothing_due(now, next);
     return settings->quiet ? finish(YES)
                            : status(settings->into, settings->json);
 }
@@ -495,9 +533,11 @@ const struct command cmd_crawl = {
         "\n"
         "The same command on the same folder goes on where it ended, however "
         "it ended: every page is stored exactly once. --revisit begins the "
-        "next visit: the start URLs and the pages that are due, with "
+        "next visit: the start URLs and the known pages that are due, with "
         "conditional requests, and with another seed of the filter, so that "
-        "two visits do not lose the same pages.\n"
+        "two visits do not lose the same pages. A page that is not due costs "
+        "no request, whatever links to it; if none is due, no visit begins. "
+        "--revisit all asks for every known page.\n"
         "\n"
         "robots.txt is obeyed. A host gets one request at a time, and the "
         "next one after a delay. Only public addresses are connected to, "

@@ -219,8 +219,9 @@ bool crawl_page_is_final(const struct crawl_page *page)
 
 bool crawl_page_was_fetched(const struct crawl_page *page)
 {
-    return crawl_page_is_final(page) && page->outcome != CRAWL_ROBOTS &&
-           page->outcome != CRAWL_SKIPPED && page->outcome != CRAWL_CLOSED;
+    return !page->copy && crawl_page_is_final(page) &&
+           page->outcome != CRAWL_ROBOTS && page->outcome != CRAWL_SKIPPED &&
+           page->outcome != CRAWL_CLOSED;
 }
 
 struct frontier_page crawl_page_again(const struct crawl_page *page)
@@ -277,7 +278,7 @@ static enum seen_code write_page(struct crawl *c, struct crawl_page *page,
     struct buffer *pending = c->output.pending;
     enum seen_code code = SEEN_OK;
 
-    if (!crawl_page_is_final(page) && !page->robots)
+    if (page->copy || (!crawl_page_is_final(page) && !page->robots))
         return SEEN_OK;
     if (page->packed.bytes.len)
         code = write_warc(c, page, why);
@@ -396,6 +397,8 @@ static enum seen_code add_hosts(struct crawl_group *g, struct seen_error *why)
     pthread_mutex_lock(&c->lock);
     g->now = crawl_now(c);
     for (struct crawl_page *p = g->pages; p; p = p->next) {
+        if (p->copy)
+            continue;
         p->host->spent = true;
         if (!p->robots && crawl_page_was_fetched(p)) {
             p->host->fetched++;
@@ -486,6 +489,8 @@ static enum seen_code release(struct crawl_group *g, struct seen_error *why)
     for (size_t i = 0; i < g->parts; i++) {
         struct crawl_page *page = g->part[i].page;
 
+        if (page->copy)
+            continue;
         if (!page->robots)
             release_page(c, &g->part[i]);
         else if (code == SEEN_OK)

@@ -52,6 +52,11 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
                           struct seen_error *why);
 void crawl_close(struct crawl *c);
 
+/* --revisit began no visit, because no page is due. *next is when the first one
+   is, INT64_MAX if none ever is; *now is the crawl's time. */
+bool crawl_found_nothing_due(const struct crawl *c, int64_t *now,
+                             int64_t *next);
+
 /* Crawl until everything is fetched, a budget is spent, or it is stopped.
    Everything that was fetched is committed when it returns. */
 enum seen_code crawl_run(struct crawl *c, struct seen_error *why);

@@ -53,6 +53,18 @@ struct crawl_list {
 };
 
 struct crawl_store;
+
+/* Copies that are read for their links: crawl/folder/recover.h. */
+struct crawl_recover {
+    enum {
+        CRAWL_RECOVER_UNKNOWN, /* the state says how far it came */
+        CRAWL_RECOVER_GOES_ON,
+        CRAWL_RECOVER_DONE
+    } state;
+    struct crawl_reader *reader;
+    int64_t last; /* page whose copy is done */
+};
+
 struct crawl_team;
 
 struct crawl {
@@ -77,6 +89,7 @@ struct crawl {
     struct crawl_output output;
     struct crawl_skip *skip;
     struct crawl_search *search; /* NULL: without --index */
+    struct crawl_recover recover;
     struct map queries; /* pages per path with a query */
     struct crawl_freshest *freshest; /* NULL: without --policy freshest */
     int64_t planned;                 /* when its price was found, */
@@ -128,6 +141,8 @@ struct crawl {
     uint64_t run_pages;
     int64_t began;  /* the run, by the crawl's clock */
     int64_t next_due; /* of a continuous crawl; INT64_MAX: no page is */
+    bool nothing_due; /* --revisit began no visit, and the first page is due */
+    int64_t first_due;
     uint64_t unasked; /* pages that an archive of --skip was not asked about,
                          since the last commit */
     char warning[CRAWL_SKIP_WARNING]; /* for the fetching thread to say */

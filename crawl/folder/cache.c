@@ -227,8 +227,8 @@ static enum seen_code open_earlier(struct crawl_cache *c,
     return code;
 }
 
-/* Pages that are known were queued when the visit began. The fuse spares the
-   question; the table answers it. */
+/* Links to known pages are not followed. The fuse spares the question; the
+   table answers it. */
 static enum seen_code ask_known(struct crawl_cache *c,
                                 const struct seen_key *key, size_t n,
                                 bool *seen, struct seen_error *why)
@@ -297,20 +297,21 @@ static enum seen_code load(struct crawl_cache *c, struct seen_error *why)
 }
 
 /*
- * A cache of what the rows know: pages that the visit fetched, kept out, or has
- * waiting. For a visit whose file is not there, because it was killed before
- * the first copy or somebody removed it; and for visits of a continuous crawl,
- * which begin with all that is known.
+ * A cache of what the rows know: all pages that were ever fetched, those that
+ * the visit kept out, and those that wait. A visit begins with it: links to
+ * known pages are not followed, since their due times decide. And a visit goes
+ * on with it whose file is not there, because it was killed before the first
+ * copy, or somebody removed it. It does not depend on what is due at that time.
+ *
+ * A fuse has the pages that were known when the visit began, so that only those
+ * that were fetched since are missing.
  */
-static enum seen_code restore(struct crawl_cache *c, bool all,
-                              struct seen_error *why)
+static enum seen_code restore(struct crawl_cache *c, struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = crawl_state_each(
+        c->state, c->known ? c->state->visit.id : 0, restore_url, c, why);
 
-    if (!all || !c->known)
-        code = crawl_state_each(c->state, all ? 0 : c->state->visit.id,
-                                restore_url, c, why);
-    if (code == SEEN_OK && !all &&
+    if (code == SEEN_OK && c->settings->strategy != CRAWL_CONTINUOUS &&
         !seen_filter_can(c->filter, SEEN_READS_TEXT))
         code = crawl_state_each_unfetched(c->state, restore_key, c, why);
     return code == SEEN_OK
@@ -392,7 +393,7 @@ static enum seen_code build_fuse(struct crawl_cache *c, const char *path,
     return code == SEEN_OK ? seen_store_save(c->known, path, why) : code;
 }
 
-/* A visit goes on as it began: only then were the known pages queued. */
+/* A visit goes on as it began. */
 static enum seen_code find_fuse(struct crawl_cache *c,
                                 const struct crawl_settings *settings,
                                 bool fresh, bool *wanted,
@@ -447,9 +448,7 @@ enum seen_code crawl_cache_each_url(struct crawl_cache *c,
                                     frontier_take_url *take, void *owner,
                                     struct seen_error *why)
 {
-    bool all = c->settings->strategy == CRAWL_CONTINUOUS;
-    enum seen_code code = crawl_state_each(
-        c->state, all ? 0 : c->state->visit.id, take, owner, why);
+    enum seen_code code = crawl_state_each(c->state, 0, take, owner, why);
 
     if (code == SEEN_OK)
         code = frontier_each(c->state->frontier, take, owner, why);
@@ -462,7 +461,6 @@ enum seen_code crawl_cache_each_url(struct crawl_cache *c,
 static enum seen_code rebuild(struct crawl_cache *c, bool fresh,
                               struct seen_error *why)
 {
-    bool all = c->settings->strategy == CRAWL_CONTINUOUS;
     enum seen_code code;
 
     seen_filter_free(c->filter);
@@ -471,8 +469,8 @@ static enum seen_code rebuild(struct crawl_cache *c, bool fresh,
     c->unsure = false;
     c->copy_after = 0;
     code = make(c, c->settings, why);
-    if (code == SEEN_OK && (all || !fresh))
-        code = restore(c, all, why);
+    if (code == SEEN_OK)
+        code = restore(c, why);
     if (code == SEEN_OK && !fresh)
         code = frontier_journal(c->state->frontier, 0, replay, c, why);
     return code == SEEN_OK ? crawl_remote_pour(c, why) : code;
@@ -535,9 +533,7 @@ static enum seen_code make_or_load(struct crawl_cache *c,
     if (!access(c->path, F_OK))
         return load(c, why);
     code = make(c, settings, why);
-    if (code == SEEN_OK && settings->strategy == CRAWL_CONTINUOUS)
-        return restore(c, true, why);
-    return code == SEEN_OK && !fresh ? restore(c, false, why) : code;
+    return code == SEEN_OK ? restore(c, why) : code;
 }
 
 enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,

@@ -19,10 +19,13 @@
  *
  * The default is a bloom filter for the capacity, which grows past it.
  *
+ * Every page that was ever fetched is in the cache of a visit from its begin:
+ * those that are due are queued by their rows, and those that are not cost no
+ * request, whatever links to them.
+ *
  * fuse+KIND is for revisits of a site that is mostly known (thesis, 7.2.2: a
- * function that fits the URLs of the last visit). A revisit queues all pages
- * that are known when it begins, so a link to one of them need not be
- * followed. A fuse of them, built once, has 9 bits per page instead of 30,
+ * function that fits the URLs of the last visit). A fuse of the pages that are
+ * known when the visit begins, built once, has 9 bits per page instead of 30,
  * and the filter of KIND has only what is new. The fuse is a file of its own
  * that can be built again from the table of pages.
  *
@@ -76,9 +79,8 @@ struct crawl_cache {
 };
 
 /*
- * Load the filter of the visit and replay the journal, or make it: `fresh` if
- * the visit begins. In a continuous crawl it is made of the pages that are
- * known and those that wait.
+ * Load the filter of the visit and replay the journal, or make it of the pages
+ * that are known and those that wait: `fresh` if the visit begins.
  */
 enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
                                 const struct crawl_settings *settings,

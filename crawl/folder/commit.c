@@ -10,6 +10,7 @@
 #include "../../lib/text/span.h"
 #include "../engine/store.h"
 #include "../page/scope.h"
+#include "recover.h"
 #include "rows.h"
 #include "store.h"
 
@@ -260,9 +261,12 @@ static void settle(struct crawl_group *g)
     struct crawl *c = g->c;
 
     c->waiting += (uint64_t)r->fresh;
-    for (size_t i = 0; i < g->parts; i++)
-        c->waiting -= !g->part[i].page->robots &&
-                      crawl_page_is_final(g->part[i].page);
+    for (size_t i = 0; i < g->parts; i++) {
+        const struct crawl_page *page = g->part[i].page;
+
+        c->waiting -= !page->robots && !page->copy &&
+                      crawl_page_is_final(page);
+    }
     for (size_t i = 0; i < r->hosts; i++) {
         struct crawl_host *host = crawl_host_get(&c->hosts, r->host[i]);
 
@@ -318,7 +322,9 @@ static enum seen_code rest(struct crawl *c, bool closing,
         code = is_idle(c, &idle, why);
     if (code == SEEN_OK)
         code = crawl_cache_save(&c->cache, false, why);
-    if (code != SEEN_OK || !idle)
+    if (code == SEEN_OK && crawl_recover_goes_on(c))
+        *next = CRAWL_AT_ONCE;
+    if (code != SEEN_OK || !idle || crawl_recover_goes_on(c))
         return code;
     if (c->settings->strategy != CRAWL_CONTINUOUS)
         *next = CRAWL_NOTHING_LEFT;
@@ -367,10 +373,6 @@ enum seen_code crawl_commit_start(struct crawl *c,
         code = crawl_cache_ask(&c->cache, &key, 1, &seen, why);
         c->cache.asked--; /* it counts links, which this is not */
     }
-    /* Rows decide: a known page that is due is queued whatever the cache says,
-       unless it is a start URL, which was queued before. */
-    if (code == SEEN_OK && seen && row.flags & CRAWL_FLAG_REVISIT)
-        code = crawl_state_is_start(&c->state, row.url, &seen, why);
     if (code != SEEN_OK || seen)
         return code;
     code = frontier_host_id(c->state.frontier, crawl_host_of(row.url),

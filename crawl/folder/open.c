@@ -18,6 +18,8 @@
 
 #include "../../lib/disk/disk.h"
 #include "../../lib/text/span.h"
+#include "due.h"
+#include "recover.h"
 
 enum { LIST_MOST = 1 << 30 };
 
@@ -328,6 +330,17 @@ static enum seen_code widen(void *owner, int64_t id, struct seen_span url,
 
 /* --- open --- */
 
+/* A visit that would find nothing to do does not begin: its filter, and the
+   start URLs, would cost something each time. */
+static enum seen_code has_work(struct crawl *c, bool *any,
+                               struct seen_error *why)
+{
+    enum seen_code code = crawl_due_any(c, any, &c->first_due, why);
+
+    c->nothing_due = code == SEEN_OK && !*any;
+    return code;
+}
+
 /*
  * Does a visit begin? --revisit begins one only when the last one has ended, or
  * was ended by a budget: the same command must go on after a kill. A crawl
@@ -347,7 +360,11 @@ static enum seen_code is_next(struct crawl *c, bool *next,
              (c->state.visit.ended ||
               (spent && strtoll(spent, NULL, 10) == c->state.visit.id)));
     free(spent);
-    return code;
+    if (code != SEEN_OK || !*next || c->settings->strategy == CRAWL_CONTINUOUS)
+        return code;
+    code = crawl_due_settle(c, why);
+    return code == SEEN_OK && c->state.visit.id ? has_work(c, next, why)
+                                                : code;
 }
 
 static enum seen_code need_starts(const struct crawl *c,
@@ -506,6 +523,14 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
     return code;
 }
 
+bool crawl_found_nothing_due(const struct crawl *c, int64_t *now,
+                             int64_t *next)
+{
+    *now = crawl_now(c);
+    *next = c->first_due;
+    return c->nothing_due;
+}
+
 void crawl_close(struct crawl *c)
 {
     if (!c)
@@ -516,6 +541,7 @@ void crawl_close(struct crawl *c)
     crawl_skip_close(c->skip);
     crawl_freshest_free(c->freshest);
     crawl_search_close(c->search);
+    crawl_recover_end(c);
     crawl_focus_free(c->focus);
     crawl_template_free(c->template);
     crawl_scope_free(c->scope);
@@ -531,12 +557,15 @@ static enum seen_code finish(struct crawl *c, struct seen_error *why)
     enum seen_code code = crawl_cache_save(&c->cache, true, why);
     int64_t waiting, all;
     char visit[32];
+    bool rests;
 
     if (*c->warning && c->hooks.warn)
         c->hooks.warn(c->hooks.owner, c->warning);
     if (code == SEEN_OK)
         code = frontier_count(c->state.frontier, &waiting, &all, why);
-    if (code == SEEN_OK && !waiting && !c->state.visit.ended &&
+    if (code == SEEN_OK)
+        code = crawl_recover_rests(c, &rests, why);
+    if (code == SEEN_OK && !waiting && !rests && !c->state.visit.ended &&
         c->settings->strategy != CRAWL_CONTINUOUS)
         code = crawl_state_end_visit(&c->state, crawl_now(c), why);
     if (code == SEEN_OK && c->spent) {

@@ -22,6 +22,7 @@
 #include "../page/log.h"
 #include "../page/scope.h"
 #include "../engine/skip.h"
+#include "recover.h"
 #include "../template/template.h"
 
 enum { RECOVERED_MOST = 100000 };
@@ -49,6 +50,8 @@ static void take_count(void *owner, const char *name, int64_t n)
         { "saved-bytes", &r->saved_bytes },
         { "unasked", &r->unasked },
         { "costly", &r->costly },
+        { CRAWL_COPIES, &r->copies },
+        { CRAWL_COPIES_LOST, &r->copies_lost },
     };
 
     for (int i = 0; i < CRAWL_OUTCOMES; i++)
@@ -186,19 +189,21 @@ static enum seen_code read_freshness(struct crawl_report *r,
     return code;
 }
 
-/* Pages that this visit left alone, since it is not their time. */
-static enum seen_code read_not_due(struct crawl_report *r,
-                                   struct crawl_state *s,
-                                   struct seen_error *why)
+/* Pages that this visit left alone, since it is not their time; and those of
+   any visit whose time has come. */
+static enum seen_code read_due(struct crawl_report *r, struct crawl_state *s,
+                               struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code;
     bool row;
 
-    code = sql_prepare(&st, s->db,
-                       "SELECT count(*), coalesce(min(due), 0) FROM fetched "
-                       "WHERE visit < ?1 AND due > ?2 AND due < ?3",
-                       why);
+    code = sql_prepare(
+        &st, s->db,
+        "SELECT count(*) FILTER (WHERE due > ?2 AND visit < ?1), "
+        "coalesce(min(due) FILTER (WHERE due > ?2 AND visit < ?1), 0), "
+        "count(*) FILTER (WHERE due <= ?2) FROM fetched WHERE due < ?3",
+        why);
     if (code != SEEN_OK)
         return code;
     sql_bind_number(st, 1, s->visit.id);
@@ -208,6 +213,7 @@ static enum seen_code read_not_due(struct crawl_report *r,
     if (code == SEEN_OK && row) {
         r->not_due = sql_number(st, 0);
         r->next_due = sql_number(st, 1);
+        r->due = sql_number(st, 2);
     }
     return code;
 }
@@ -280,7 +286,7 @@ enum seen_code crawl_report_read(struct crawl_report *r, const char *folder,
     if (code == SEEN_OK)
         code = read_freshness(r, &s, why);
     if (code == SEEN_OK)
-        code = read_not_due(r, &s, why);
+        code = read_due(r, &s, why);
     if (r->audited)
         find_band(r->audit, (double)r->mistaken, (double)r->audited);
     read_cache(r, &s);
@@ -341,23 +347,47 @@ static enum seen_code widen(void *owner, int64_t id, struct seen_span url,
     return crawl_scope_start(w->scope, url, why);
 }
 
-static enum seen_code explain_known(struct why *w,
-                                    const struct crawl_known *page)
+enum { DATE = 32 };
+
+static void write_date(char to[DATE], int64_t ms)
 {
-    char date[32];
-    time_t at = (time_t)(page->last / 1000);
+    time_t at = (time_t)(ms / 1000);
     struct tm t;
 
     gmtime_r(&at, &t);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &t);
+    strftime(to, DATE, "%Y-%m-%dT%H:%M:%SZ", &t);
+}
+
+/* Why does the visit not ask for it now? */
+static void write_due(char to[64], const struct crawl_known *page)
+{
+    char date[DATE];
+
+    write_date(date, page->due);
+    if (page->due == INT64_MAX)
+        snprintf(to, 64, "to be asked for in this visit or the next");
+    else if (page->due > unix_now())
+        snprintf(to, 64, "not due before %s", date);
+    else
+        snprintf(to, 64, "due%s%s", page->due > 0 ? " since " : "",
+                 page->due > 0 ? date : "");
+}
+
+static enum seen_code explain_known(struct why *w,
+                                    const struct crawl_known *page)
+{
+    char date[DATE], due[64];
+
+    write_date(date, page->last);
+    write_due(due, page);
     w->fetched = page->status > 0;
     if (page->status > 0)
-        say(w, "fetched on %s in visit %lld, with status %d%s%s", date,
+        say(w, "fetched on %s in visit %lld, with status %d%s%s; %s", date,
             (long long)page->visit, page->status, *page->note ? ": " : "",
-            page->note);
+            page->note, due);
     else
-        say(w, "tried until %s in visit %lld, but it failed: %s (%d)", date,
-            (long long)page->visit, page->note, page->status);
+        say(w, "tried until %s in visit %lld, but it failed: %s (%d); %s",
+            date, (long long)page->visit, page->note, page->status, due);
     return SEEN_OK;
 }
 

@@ -60,6 +60,9 @@ struct crawl_report {
     size_t recovered_n, recovered_room;
     int64_t not_due;     /* pages of earlier visits, and when the first is */
     int64_t next_due;
+    int64_t due;         /* known pages that are due now, and do not wait */
+    int64_t copies, copies_lost; /* that were read for links, and that could
+                                    not be */
     struct crawl_freshness freshness; /* of all known pages */
 };
 

@@ -15,14 +15,14 @@
 #include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
 #include "../page/log.h"
+#include "recover.h"
 #include "revisit.h"
 #include "../page/scope.h"
 
 /*
- * Did the visit before lose this page? It did not fetch it, and its filter had
- * it for seen, for no other reason than a false positive. A continuous crawl
- * does not fetch every page in every visit: there, only a page that nobody
- * knows may have been lost.
+ * Did the visit before lose this page? No visit fetched it, and the filter of
+ * that one had it for seen, for no other reason than a false positive. A page
+ * that is known is in every filter, whether it is due or not.
  */
 static enum seen_code note_lost(struct crawl_rows *r,
                                 const struct crawl_page *page,
@@ -33,8 +33,7 @@ static enum seen_code note_lost(struct crawl_rows *r,
     enum seen_code code;
     bool reason;
 
-    if (known->id && (c->settings->strategy == CRAWL_CONTINUOUS ||
-                      known->visit >= c->state.visit.id - 1))
+    if (known->id)
         return SEEN_OK;
     if (!crawl_cache_was_lost(&c->cache, &page->key, span_of(page->url)))
         return SEEN_OK;
@@ -339,10 +338,16 @@ enum seen_code crawl_rows_write(struct crawl_rows *r,
                                 const struct crawl_part *part,
                                 struct seen_error *why)
 {
+    const struct crawl_page *page = part->page;
+    int64_t id = page->copy ? page->known.id : 0;
     enum seen_code code;
 
-    if (!part->page->robots)
+    if (!page->robots && !page->copy)
         return write_page(r, part, why);
-    code = leave_out(r, part->page, 0, why);
-    return code == SEEN_OK ? insert_links(r, part, 0, why) : code;
+    code = leave_out(r, page, id, why);
+    if (code == SEEN_OK)
+        code = insert_links(r, part, id, why);
+    return code == SEEN_OK && page->copy
+               ? crawl_recover_note(r->g->c, page, why)
+               : code;
 }

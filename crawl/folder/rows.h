@@ -21,7 +21,7 @@ struct crawl_rows {
 };
 
 /* The rows of a part of the group: those of a page, or those of the links that
-   a robots.txt has. */
+   a robots.txt or a stored copy has. */
 enum seen_code crawl_rows_write(struct crawl_rows *r,
                                 const struct crawl_part *part,
                                 struct seen_error *why);

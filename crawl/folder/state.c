@@ -50,6 +50,8 @@ enum {
     UNFETCHED_FIND,
     UNFETCHED_READ,
     KNOWS,
+    QUERIES_READ,
+    COPIES_READ,
     STATEMENTS
 };
 
@@ -103,6 +105,12 @@ static const char *const texts[STATEMENTS] = {
     [TRAP_FIND] = "SELECT reason FROM traps WHERE url = ?1",
     [RECOVERED] = "INSERT INTO recovered VALUES (?1, ?2)",
     [KNOWN_READ] = "SELECT id, url FROM fetched WHERE visit >= ?1 ORDER BY id",
+    /* +due: not by its index, in the order of the ids. */
+    [QUERIES_READ] = "SELECT id, url FROM fetched WHERE +due < "
+                     "9223372036854775807 AND instr(url, '?') ORDER BY id",
+    [COPIES_READ] = "SELECT id, url, depth, type, place, digest FROM fetched "
+                    "WHERE id > ?1 AND visit < ?2 AND +due < "
+                    "9223372036854775807 AND place <> '' ORDER BY id",
     [KNOWS] = "SELECT 1 FROM fetched WHERE key = ?1",
     [UNFETCHED_ADD] = "INSERT OR REPLACE INTO unfetched VALUES (?1, ?2)",
     [UNFETCHED_READ] = "SELECT key FROM unfetched WHERE visit = ?1",
@@ -815,6 +823,79 @@ enum seen_code crawl_state_next_due(struct crawl_state *s, int64_t *due,
     return SEEN_OK;
 }
 
+/* One row: its new due time. Only times that differ are written, since each is
+   an entry of an index, too. */
+static enum seen_code date(struct sql_statement *st, struct sql_statement *row,
+                           crawl_due_of *due_of, void *owner,
+                           struct seen_error *why)
+{
+    struct crawl_known page = { .id = sql_number(row, 0),
+                                .last = sql_number(row, 1),
+                                .due = sql_number(row, 2),
+                                .every = sql_number(row, 3) };
+    int64_t due;
+
+    crawl_state_read_history(&page, sql_text(row, 4));
+    due = due_of(owner, &page);
+    if (due == page.due)
+        return SEEN_OK;
+    sql_bind_number(st, 1, page.id);
+    sql_bind_number(st, 2, due);
+    return sql_do(st, why);
+}
+
+enum seen_code crawl_state_date(struct crawl_state *s, crawl_due_of *due_of,
+                                void *owner, struct seen_error *why)
+{
+    struct sql_statement *rows, *st;
+    enum seen_code code;
+    bool row;
+
+    code = sql_prepare(&rows, s->db,
+                       "SELECT id, last, due, every, history FROM fetched "
+                       "WHERE +due < 9223372036854775807 ORDER BY id",
+                       why);
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, s->db,
+                           "UPDATE fetched SET due = ?2 WHERE id = ?1", why);
+    while (code == SEEN_OK && (code = sql_step(rows, &row, why)) == SEEN_OK &&
+           row) {
+        code = date(st, rows, due_of, owner, why);
+        if (code != SEEN_OK)
+            sql_reset(rows);
+    }
+    return code;
+}
+
+enum seen_code crawl_state_copies(struct crawl_state *s, int64_t after,
+                                  crawl_take_copy *take, void *owner,
+                                  struct seen_error *why)
+{
+    struct sql_statement *st = s->st[COPIES_READ];
+    bool row, more = true;
+    enum seen_code code;
+
+    sql_bind_number(st, 1, after);
+    sql_bind_number(st, 2, s->visit.id);
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
+        const struct frontier_page page = {
+            .via = sql_number(st, 0),
+            .url = sql_text(st, 1),
+            .depth = (unsigned)sql_number(st, 2),
+            .type = sql_text(st, 3),
+            .path = { "", 0 },
+        };
+
+        code = take(owner, &page, sql_text(st, 4), sql_text(st, 5), &more,
+                    why);
+        if (code != SEEN_OK || !more) {
+            sql_reset(st);
+            break;
+        }
+    }
+    return code;
+}
+
 enum seen_code crawl_state_recovered(struct crawl_state *s, const char *url,
                                      struct seen_error *why)
 {
@@ -829,6 +910,13 @@ enum seen_code crawl_state_each(struct crawl_state *s, int64_t visit,
 {
     sql_bind_number(s->st[KNOWN_READ], 1, visit);
     return frontier_read_urls(s->st[KNOWN_READ], take, owner, why);
+}
+
+enum seen_code crawl_state_each_query(struct crawl_state *s,
+                                      frontier_take_url *take, void *owner,
+                                      struct seen_error *why)
+{
+    return frontier_read_urls(s->st[QUERIES_READ], take, owner, why);
 }
 
 enum seen_code crawl_state_knows(struct crawl_state *s,

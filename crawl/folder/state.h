@@ -169,6 +169,26 @@ enum seen_code crawl_state_due(struct crawl_state *s, int64_t now,
 enum seen_code crawl_state_next_due(struct crawl_state *s, int64_t *due,
                                     struct seen_error *why);
 
+/* All known pages that do not wait get the due time that due_of() returns. It
+   gets what due times are made from: the history, the last visit, `every`. */
+typedef int64_t crawl_due_of(void *owner, const struct crawl_known *page);
+enum seen_code crawl_state_date(struct crawl_state *s, crawl_due_of *due_of,
+                                void *owner, struct seen_error *why);
+
+/*
+ * Pages that this visit has neither fetched nor queued, with numbers above
+ * `after`, where their copies are and what digests these have. `via` of a row
+ * is the page's own number. Until take() says that it wants no more.
+ */
+typedef enum seen_code crawl_take_copy(void *owner,
+                                       const struct frontier_page *page,
+                                       struct seen_span place,
+                                       struct seen_span digest, bool *more,
+                                       struct seen_error *why);
+enum seen_code crawl_state_copies(struct crawl_state *s, int64_t after,
+                                  crawl_take_copy *take, void *owner,
+                                  struct seen_error *why);
+
 /* Was a page with this key fetched? */
 enum seen_code crawl_state_knows(struct crawl_state *s,
                                  const struct seen_key *key, bool *found,
@@ -178,6 +198,11 @@ enum seen_code crawl_state_knows(struct crawl_state *s,
 enum seen_code crawl_state_each(struct crawl_state *s, int64_t visit,
                                 frontier_take_url *take, void *owner,
                                 struct seen_error *why);
+
+/* The URLs with a query of fetched pages that do not wait. */
+enum seen_code crawl_state_each_query(struct crawl_state *s,
+                                      frontier_take_url *take, void *owner,
+                                      struct seen_error *why);
 
 /*
  * URLs that a visit's cache has, and that the visit did not fetch for a reason

@@ -2,17 +2,18 @@
  * visit.c - visits begin, and pages become due.
  *
  * A visit has a number, a seed and a cache of its own. It begins with the start
- * URLs and the known pages that are due; everything else is found by links. So
- * a page that one visit lost to a false positive is found by the next, whose
- * cache has another seed (thesis, 4.2).
+ * URLs, the known pages that are due, and what the visit before left waiting;
+ * everything else is found by links. So a page that one visit lost to a false
+ * positive is found by the next, whose cache has another seed (thesis, 4.2).
  *
- * A continuous crawl is one visit that does not end. Pages that are due are
- * queued although the cache has seen them, and links to known pages are not
- * followed, since their due times decide. With --visit-every another visit
- * begins between two requests: what waits goes on waiting, and the new cache
- * has what waits and what is known. What the old cache had beyond that are
- * links that it took for seen, and those that robots.txt kept out; both get
- * another chance.
+ * The new cache has what waits and what is known, due or not. So a known page
+ * is asked for when its row says so, and a link to it changes nothing: not when
+ * all pages link to it, and not when no page does any more. What the old cache
+ * had beyond that are links that it took for seen, and those that robots.txt
+ * kept out; both get another chance when a page that has the link is read.
+ *
+ * A continuous crawl is one visit that does not end: pages are queued as they
+ * become due. With --visit-every another visit begins between two requests.
  *
  * Killed while visits change, a crawl finds the new visit without its cache,
  * and makes it again from the same rows.
@@ -25,7 +26,8 @@
 #include <unistd.h>
 
 #include "../../lib/text/random.h"
-#include "revisit.h"
+#include "due.h"
+#include "recover.h"
 #include "../page/scope.h"
 
 enum { DUE_BATCH = 1000 };
@@ -37,10 +39,9 @@ static bool is_continuous(const struct crawl *c)
 
 /* --- what a visit begins with --- */
 
-static enum seen_code take_start(void *owner, int64_t id, struct seen_span url,
-                                 struct seen_error *why)
+static enum seen_code queue_start(struct crawl *c, struct seen_span url,
+                                  bool ask, struct seen_error *why)
 {
-    struct crawl *c = owner;
     const struct frontier_page page = {
         .url = url,
         .priority = crawl_scope_priority(c->scope, c->settings, url, 0, NULL),
@@ -49,8 +50,33 @@ static enum seen_code take_start(void *owner, int64_t id, struct seen_span url,
         .type = { "", 0 },
     };
 
+    return crawl_commit_start(c, &page, ask, why);
+}
+
+/* In a visit that goes on, or of a continuous crawl: unless it was queued
+   before, or is known. */
+static enum seen_code take_start(void *owner, int64_t id, struct seen_span url,
+                                 struct seen_error *why)
+{
     (void)id;
-    return crawl_commit_start(c, &page, true, why);
+    return queue_start(owner, url, true, why);
+}
+
+/* In a visit that begins. The cache has those that are known, which are asked
+   for all the same: new links are found there first. */
+static enum seen_code begin_start(void *owner, int64_t id,
+                                  struct seen_span url, struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT];
+    struct crawl *c = owner;
+    struct seen_key key;
+    enum seen_code code;
+    bool known;
+
+    (void)id;
+    crawl_key(&key, text, url);
+    code = crawl_state_knows(&c->state, &key, &known, why);
+    return code == SEEN_OK ? queue_start(c, url, !known, why) : code;
 }
 
 /*
@@ -80,20 +106,22 @@ static enum seen_code take_due(void *owner, const struct frontier_page *due,
 {
     struct crawl *c = owner;
     struct frontier_page page = *due;
+    enum seen_code code = SEEN_OK;
+    bool start = false; /* those are queued when a visit begins */
 
     page.via = 0;
     page.flags = CRAWL_FLAG_REVISIT;
     page.priority = weigh_due(c, due, changed);
-    return crawl_commit_start(c, &page, !is_continuous(c) && !c->cache.known,
-                              why);
+    if (!is_continuous(c))
+        code = crawl_state_is_start(&c->state, page.url, &start, why);
+    return code == SEEN_OK && !start ? crawl_commit_start(c, &page, false, why)
+                                     : code;
 }
 
-/* Within a transaction. *next is when the first page is due after that. With a
-   fuse of what is known, links do not lead there: everything is due. */
-static enum seen_code queue_due(struct crawl *c, int64_t *next,
+/* Within a transaction. *next is when the first page is due after that. */
+static enum seen_code queue_due(struct crawl *c, bool all, int64_t *next,
                                 struct seen_error *why)
 {
-    bool all = c->cache.known && !is_continuous(c);
     int64_t now = all ? INT64_MAX - 1 : crawl_now(c);
     enum seen_code code;
 
@@ -105,52 +133,6 @@ static enum seen_code queue_due(struct crawl *c, int64_t *next,
     return code;
 }
 
-/* --- --policy freshest --- */
-
-int64_t crawl_visit_due(const struct crawl *c, const struct crawl_known *page)
-{
-    if (!c->freshest || page->every)
-        return crawl_revisit_due(c->settings, page);
-    return page->last +
-           (int64_t)(1000 * crawl_freshest_interval(c->freshest, page));
-}
-
-static enum seen_code take_history(void *owner, const struct crawl_known *page,
-                                   struct seen_error *why)
-{
-    return crawl_freshest_note(owner, page, why);
-}
-
-/* The price of a visit follows what is known: it is found again every hour,
-   and while the number of known pages doubles. */
-static enum seen_code plan(struct crawl *c, struct seen_error *why)
-{
-    enum { HOUR = 3600000, FEW = 100 };
-    const struct crawl_settings *s = c->settings;
-    int64_t now = crawl_now(c);
-    enum seen_code code = SEEN_OK;
-    uint64_t pages;
-
-    if (!s->freshest || (c->freshest && now - c->planned < HOUR &&
-                         c->pages < 2 * (c->planned_pages + FEW)))
-        return SEEN_OK;
-    if (!c->freshest)
-        code = crawl_freshest_new(&c->freshest, (double)s->revisit_min,
-                                  (double)s->revisit_max, why);
-    if (code == SEEN_OK)
-        code = crawl_state_histories(&c->state, FRESHEST_SAMPLE, take_history,
-                                     c->freshest, &pages, why);
-    if (code != SEEN_OK)
-        return code;
-    crawl_freshest_settle(c->freshest, (double)(pages + 1),
-                          s->budget > 0 ? s->budget
-                                        : (double)(pages + 1) /
-                                              (double)s->revisit_every);
-    c->planned = now;
-    c->planned_pages = c->pages;
-    return SEEN_OK;
-}
-
 /* A seed that is given is that of the first visit; the next ones count on. */
 static uint64_t choose_seed(const struct crawl *c)
 {
@@ -158,38 +140,53 @@ static uint64_t choose_seed(const struct crawl *c)
                              : random_seed();
 }
 
-/* What the last visit leaves behind is not lost: note it. */
+/*
+ * What the last visit leaves behind goes on waiting, and was not lost: note it.
+ * But known pages and start URLs are queued anew by their own rows; if they
+ * stayed, there would be two requests.
+ */
 static enum seen_code take_left(void *owner, int64_t id, struct seen_span url,
                                 struct seen_error *why)
 {
     static char text[SEEN_KEY_TEXT];
     struct crawl *c = owner;
     struct seen_key key;
+    bool known, start = false;
+    int64_t host;
+    enum seen_code code;
 
-    (void)id;
     crawl_key(&key, text, url);
-    return crawl_state_unfetched(&c->state, &key, why);
+    code = crawl_state_knows(&c->state, &key, &known, why);
+    if (code == SEEN_OK && !known)
+        code = crawl_state_unfetched(&c->state, &key, why);
+    if (code == SEEN_OK && !known)
+        code = crawl_state_is_start(&c->state, url, &start, why);
+    if (code != SEEN_OK || is_continuous(c) || !(known || start))
+        return code;
+    code = frontier_host_id(c->state.frontier, crawl_host_of(url), &host, why);
+    return code == SEEN_OK ? frontier_remove(c->state.frontier, host, id, why)
+                           : code;
 }
 
 /* Within a transaction. */
-static enum seen_code number_visit(struct crawl *c, bool renew,
-                                   struct seen_error *why)
+static enum seen_code number_visit(struct crawl *c, struct seen_error *why)
 {
-    enum seen_code code = SEEN_OK;
     int64_t now = crawl_now(c);
+    enum seen_code code = c->state.visit.id
+                              ? frontier_renew(c->state.frontier, why)
+                              : frontier_reset(c->state.frontier, why);
 
-    if (c->state.visit.id && !renew)
+    if (code == SEEN_OK && c->state.visit.id)
         code = frontier_each(c->state.frontier, take_left, c, why);
     if (code == SEEN_OK)
-        code = renew ? frontier_renew(c->state.frontier, why)
-                     : frontier_reset(c->state.frontier, why);
+        code = frontier_flush(c->state.frontier, why);
     if (code == SEEN_OK)
         code = sql_run(
             c->state.db,
             "DELETE FROM audit; DELETE FROM traps; DELETE FROM unfetched WHERE visit "
             "< (SELECT max(id) FROM visits)",
             why);
-    if (code == SEEN_OK && !renew)
+    if (code == SEEN_OK && !is_continuous(c))
         /* Pages that waited for their revisit when a budget ended. */
         code = sql_run(c->state.db,
                        "UPDATE fetched SET due = 0 WHERE due = "
@@ -202,23 +199,55 @@ static enum seen_code number_visit(struct crawl *c, bool renew,
                : code;
 }
 
-enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why)
+/* A page of a path that --max-queries counts. */
+static enum seen_code count_query(void *owner, int64_t id,
+                                  struct seen_span url, struct seen_error *why)
+{
+    struct crawl *c = owner;
+
+    (void)id;
+    (void)why;
+    crawl_link_is_endless(&c->queries, c->settings->max_queries, url);
+    return SEEN_OK;
+}
+
+/* --max-queries is for all pages that are known or wait, however many visits and
+   runs that took: links to known pages are not counted as they are found. */
+static enum seen_code count_queries(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code;
+
+    crawl_queries_clear(&c->queries);
+    code = crawl_state_each_query(&c->state, count_query, c, why);
+    return code == SEEN_OK
+               ? frontier_each(c->state.frontier, count_query, c, why)
+               : code;
+}
+
+static enum seen_code begin(struct crawl *c, bool all, struct seen_error *why)
 {
     const struct crawl_visit before = c->state.visit;
-    bool renew = is_continuous(c) && c->state.visit.id;
+    bool recover;
     int64_t next;
     enum seen_code code = sql_begin(c->state.db, why);
 
     if (code == SEEN_OK)
-        code = number_visit(c, renew, why);
+        code = crawl_recover_wanted(c, &recover, why);
+    if (code == SEEN_OK)
+        code = crawl_recover_begin(c, recover, why);
+    if (code == SEEN_OK)
+        code = number_visit(c, why);
     if (code == SEEN_OK)
         code = crawl_cache_open(&c->cache, &c->state, c->settings, true, why);
     if (code == SEEN_OK)
-        code = plan(c, why);
+        code = crawl_due_plan(c, why);
     if (code == SEEN_OK)
-        code = crawl_state_starts(&c->state, take_start, c, why);
+        code = crawl_state_starts(
+            &c->state, is_continuous(c) ? take_start : begin_start, c, why);
     if (code == SEEN_OK)
-        code = queue_due(c, &next, why);
+        code = queue_due(c, all, &next, why);
+    if (code == SEEN_OK)
+        code = count_queries(c, why);
     if (code == SEEN_OK)
         code = frontier_flush(c->state.frontier, why);
     if (code == SEEN_OK)
@@ -226,6 +255,11 @@ enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why)
     sql_rollback(c->state.db);
     c->state.visit = before;
     return code;
+}
+
+enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why)
+{
+    return begin(c, c->settings->revisit_all, why);
 }
 
 static void count(void *owner, const char *name, int64_t n)
@@ -260,31 +294,6 @@ static enum seen_code queue_more(struct crawl *c, struct seen_error *why)
     return code;
 }
 
-/* A page of a path that --max-queries counts. */
-static enum seen_code count_query(void *owner, int64_t id,
-                                  struct seen_span url, struct seen_error *why)
-{
-    struct crawl *c = owner;
-
-    (void)id;
-    (void)why;
-    crawl_link_is_endless(&c->queries, c->settings->max_queries, url);
-    return SEEN_OK;
-}
-
-/* --max-queries is for a visit, however often it is interrupted. */
-static enum seen_code count_queries(struct crawl *c, struct seen_error *why)
-{
-    enum seen_code code;
-
-    code = crawl_state_each(&c->state,
-                            is_continuous(c) ? 0 : c->state.visit.id,
-                            count_query, c, why);
-    return code == SEEN_OK
-               ? frontier_each(c->state.frontier, count_query, c, why)
-               : code;
-}
-
 enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code;
@@ -296,7 +305,7 @@ enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK)
         code = count_queries(c, why);
     if (code == SEEN_OK)
-        code = plan(c, why);
+        code = crawl_due_plan(c, why);
     if (code == SEEN_OK)
         code = sql_begin(c->state.db, why);
     if (code != SEEN_OK)
@@ -323,7 +332,7 @@ static enum seen_code change_visit(struct crawl *c, struct seen_error *why)
 
     crawl_cache_close(&c->cache);
     if (code == SEEN_OK)
-        code = crawl_visit_begin(c, why);
+        code = begin(c, false, why);
     pthread_mutex_lock(&c->lock);
     crawl_hosts_clear(&c->hosts);
     c->shared.visit_id = c->state.visit.id;
@@ -364,8 +373,10 @@ enum seen_code crawl_visit_continue(struct crawl *c, struct seen_error *why)
     enum seen_code code;
     int64_t next;
 
-    code = plan(c, why);
-    if (code != SEEN_OK || !is_continuous(c))
+    code = crawl_due_plan(c, why);
+    if (code == SEEN_OK && !is_continuous(c))
+        return crawl_recover_some(c, why);
+    if (code != SEEN_OK)
         return code;
     code = renew_visit(c, why);
     if (code == SEEN_OK)
@@ -373,7 +384,7 @@ enum seen_code crawl_visit_continue(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK && next <= crawl_now(c)) {
         code = sql_begin(c->state.db, why);
         if (code == SEEN_OK)
-            code = queue_due(c, &next, why);
+            code = queue_due(c, false, &next, why);
         if (code == SEEN_OK)
             code = frontier_flush(c->state.frontier, why);
         if (code == SEEN_OK)

@@ -67,8 +67,13 @@ const struct option crawl_options[] = {
     { "skip", 0, TEXTS, "FILTER", AT(skip),
       "do not fetch what this filter holds: a file, or http://HOST/NAME of a "
       "seen serve" },
-    { "revisit", 0, FLAG, NULL, AT(revisit),
-      "begin the next visit: with another seed, and conditional requests" },
+    { "revisit", 0, WORD_OR_NONE, "due|all", AT(revisit),
+      "begin the next visit: ask for the known pages that are due (default), "
+      "or for all of them, with another seed and conditional requests" },
+    { "recover", 0, FLAG, NULL, AT(recover),
+      "in the visit that begins, read the stored copies of pages that are not "
+      "due: their links may lead to pages that the visit before lost (default: "
+      "if it expects to have lost at least one)" },
     { "policy", 0, TEXT, "uniform|proportional|freshest", AT(policy),
       "when pages are due again: all alike; those sooner that change more "
       "often (default); or so that most copies are current, within --budget" },
@@ -112,7 +117,7 @@ static bool is_kept(const struct option *o)
     static const char *const passing[] = { "into",     "json",     "quiet",
                                            "urls",     "clock",    "revisit",
                                            "template", "capacity", "from",
-                                           "dry-run",  NULL };
+                                           "dry-run",  "recover",  NULL };
 
     for (int i = 0; passing[i]; i++)
         if (!strcmp(o->name, passing[i]))
@@ -264,6 +269,10 @@ enum seen_code crawl_settings_complete(struct crawl_settings *s,
 {
     enum seen_code code = choose(s, why);
 
+    if (code == SEEN_OK && s->recover && !s->revisit)
+        code = seen_fail(why, SEEN_RANGE, 0,
+                         "--recover is for the visit that begins: with "
+                         "--revisit");
     if (code == SEEN_OK)
         code = read_texts(s, why);
     if (code == SEEN_OK)
@@ -288,6 +297,7 @@ enum seen_code crawl_settings_complete(struct crawl_settings *s,
     if (s->rate == 0)
         s->rate = 1e-6;
     or_else(&s->revisit_every, 86400);
+    s->revisit_all = s->revisit && !strcmp(s->revisit, "all");
     s->proportional = s->policy ? !strcmp(s->policy, "proportional")
                                 : !s->budget_text;
     s->freshest = s->policy ? !strcmp(s->policy, "freshest")
@@ -365,6 +375,7 @@ bool crawl_setting_given(const struct crawl_settings *s,
     switch (o->takes) {
     case FLAG: return *(const bool *)at;
     case TEXT:
+    case WORD_OR_NONE:
     case PATH: return *(const char *const *)at != NULL;
     case TEXTS:
     case PATHS: return ((const struct texts *)at)->n != 0;
@@ -380,6 +391,7 @@ static json_t *option_json(const struct option *o, const char *at)
     switch (o->takes) {
     case FLAG: return json_true();
     case TEXT:
+    case WORD_OR_NONE:
     case PATH: return json_string(*(const char *const *)at);
     case TEXTS:
     case PATHS: return texts_json((const struct texts *)at);
@@ -426,6 +438,7 @@ static void take_over(struct crawl_settings *s, const struct option *o,
     switch (o->takes) {
     case FLAG: *(bool *)at |= json_is_true(value); break;
     case TEXT:
+    case WORD_OR_NONE:
     case PATH:
         if (!*(const char **)at)
             *(const char **)at = json_string_value(value);

@@ -61,7 +61,9 @@ struct crawl_settings {
     struct texts skip;
 
     /* visits */
-    bool revisit;
+    const char *revisit; /* "", "due" or "all"; NULL: no visit is to begin */
+    bool revisit_all;    /* derived */
+    bool recover;
     const char *policy, *budget_text;
     uint64_t visit_every, revisit_every, revisit_min, revisit_max;
     bool proportional, freshest; /* derived */

@@ -172,7 +172,7 @@ def test_each_visit_has_a_name_and_a_seed_or_a_size(tmp_path, server):
     told = []
     with Web() as web:
         crawl = Crawl(tmp_path / "c", web.url("/0"))
-        for more in (), ("--revisit",), ("--revisit",):
+        for more in (), ("--revisit", "all",), ("--revisit", "all",):
             crawl.run(*more, *cache(server))
             name = max(server.names())
             told.append((server.client().execute_command("BF.INFO", name, "SEED")[0],
@@ -210,7 +210,7 @@ def test_parts_on_two_servers(tmp_path, kind, harm):
                 return
             crawl.run("--cache", address)
             assert_whole(web, crawl)
-            crawl.run("--revisit", "--cache", address)
+            crawl.run("--revisit", "all", "--cache", address)
             assert crawl.err == "" and crawl.report()["cache"].startswith("spatial:2/"), crawl.err
 
 

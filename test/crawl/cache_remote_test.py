@@ -196,7 +196,7 @@ def test_each_visit_has_a_name_and_a_seed(tmp_path, server):
         seeds = [crawl.report()["visit"]["seed"]]
         assert "no page that was fetched links to it" in crawl.why(web.url("/nowhere"))
         for visit in 2, 3:
-            crawl.run("--revisit", *cache(server))
+            crawl.run("--revisit", "all", *cache(server))
             seeds.append(crawl.report()["visit"]["seed"])
         assert len(set(seeds)) == 3
         assert names(server) == ["crawl-2", "crawl-3"], "that of visit 1 is removed"

@@ -79,9 +79,16 @@ def test_a_revisit_that_comes_too_early_says_so(tmp_path):
     with Site({"/": page("/a", "/b"), "/a": page(), "/b": page()}) as site:
         crawl = Crawl(tmp_path / "c", site.url("/")).run()
         assert crawl.report()["not_due"] == 0
-        site.pages["/"] = page()
-        assert crawl.run("--revisit").report()["not_due"] == 2
-        assert b"not due       2 pages of earlier visits; the next one in 2" in crawl.done.stdout
+        site.log.clear()
+        crawl.run("--revisit")
+        assert crawl.done.stdout.startswith(b"nothing is due before ") and b"; no visit began" in crawl.done.stdout
+        assert not site.log and crawl.report()["visit"]["number"] == 1 and crawl.err == ""
+        assert crawl.why(site.url("/a")).split("; ")[1].startswith("not due before ")
+        # A start URL that is new is something to do; known start URLs come with it.
+        site.pages["/new"] = page("/a")
+        again = Crawl(tmp_path / "c", site.url("/new")).run("--revisit")
+        assert site.paths() == ["/", "/new"] and again.report()["not_due"] == 2
+        assert b"not due       2 pages of earlier visits; the next one in 2" in again.done.stdout
 
 
 def test_why_names_what_is_never_fetched(tmp_path):

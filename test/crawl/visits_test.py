@@ -162,7 +162,7 @@ def test_a_revisit_finds_by_name_what_the_visit_before_lost(tmp_path, tags):
         report = crawl.report()
         assert report["lost_before"] == [] and 0.2 * len(lost) < report["expected_lost"] < 5 * len(lost)
         site.log.clear()
-        crawl.run(*options, "--revisit")
+        crawl.run(*options, "--revisit", "all")
         second = set(site.paths())
         report = crawl.report()
         # Lost are those, and of the pages below them the ones that the filter would have lost, too.
@@ -199,7 +199,7 @@ def test_pages_are_unchanged_changed_gone_or_back(tmp_path):
 
         def revisit(day):
             site.log.clear()
-            crawl.run("--revisit", "--clock", "2026-01-%02dT00:00:00Z" % day)
+            crawl.run("--revisit", "all", "--clock", "2026-01-%02dT00:00:00Z" % day)
             return {name: n for name, n in crawl.report().items()
                     if n and name in ("stored", "unchanged", "error", "redirect")}
 
@@ -239,7 +239,7 @@ def test_a_condition_needs_a_copy_that_gave_everything(tmp_path):
         crawl.run("--template", template)
         assert site.paths() == ["/", "/bad"]
         site.log.clear()
-        crawl.run("--revisit")
+        crawl.run("--revisit", "all")
         assert {one.path: one.status for one in site.log if one.path != "/robots.txt"} == {"/": 304, "/bad": 200}
 
 
@@ -315,7 +315,7 @@ def test_the_index_has_what_replayers_can_show(tmp_path):
         assert crawl.report()["unchanged"] == 3
         assert [line for _, line in crawl.index() if line["url"] != site.url("/robots.txt")] == \
                [line for _, line in first if line["url"] != site.url("/robots.txt")]
-        crawl.run("--revisit", "--clock", "2026-03-01T00:00:00Z", "--index-304", "--accept-encoding", "zstd,identity")
+        crawl.run("--revisit", "all", "--clock", "2026-03-01T00:00:00Z", "--index-304", "--accept-encoding", "zstd,identity")
         assert [line["status"] for _, line in crawl.index() if line["mime"] == "warc/revisit"].count("304") == 3
         assert site.log[-1].headers["Accept-Encoding"] == "zstd,identity"
         for wrong in "rot13", "gzip\r\nX: y", "gzip;q=0":

@@ -143,7 +143,7 @@ def test_nothing_is_written_into_a_folder(server, crawls):
 def test_a_crawl_can_begin_while_it_is_looked_at(tmp_path):
     with Site({"/": page()}) as site, Server(tmp_path, "--crawls", tmp_path) as server:
         for i in range(10):
-            subprocess.run(Crawl(tmp_path / "c", site.url("/")).command("--revisit") if i else
+            subprocess.run(Crawl(tmp_path / "c", site.url("/")).command("--revisit", "all") if i else
                            Crawl(tmp_path / "c", site.url("/")).command(), check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             server.get("/crawls")
