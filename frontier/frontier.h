@@ -161,8 +161,10 @@ enum seen_code frontier_resume(struct frontier *f, struct seen_error *why);
 /* Begin a visit: no page waits, no host is stopped. */
 enum seen_code frontier_reset(struct frontier *f, struct seen_error *why);
 
-/* Begin a visit, but the pages that wait stay. */
-enum seen_code frontier_renew(struct frontier *f, struct seen_error *why);
+/* Begin a visit, but the pages that wait stay, except those with any of these
+   flags. */
+enum seen_code frontier_renew(struct frontier *f, unsigned except,
+                              struct seen_error *why);
 
 /* Pages that wait at hosts that are not stopped, and at all hosts. */
 enum seen_code frontier_count(struct frontier *f, int64_t *waiting,

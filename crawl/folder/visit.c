@@ -143,7 +143,8 @@ static uint64_t choose_seed(const struct crawl *c)
 /*
  * What the last visit leaves behind goes on waiting, and was not lost: note it.
  * But known pages and start URLs are queued anew by their own rows; if they
- * stayed, there would be two requests.
+ * stayed, there would be two requests. Mostly frontier_renew() knows them by
+ * their flag; earlier versions queued known pages as links, without one.
  */
 static enum seen_code take_left(void *owner, int64_t id, struct seen_span url,
                                 struct seen_error *why)
@@ -172,8 +173,10 @@ static enum seen_code take_left(void *owner, int64_t id, struct seen_span url,
 static enum seen_code number_visit(struct crawl *c, struct seen_error *why)
 {
     int64_t now = crawl_now(c);
+    unsigned queued_anew = is_continuous(c) ? 0 : CRAWL_FLAG_REVISIT;
     enum seen_code code = c->state.visit.id
-                              ? frontier_renew(c->state.frontier, why)
+                              ? frontier_renew(c->state.frontier, queued_anew,
+                                               why)
                               : frontier_reset(c->state.frontier, why);
 
     if (code == SEEN_OK && c->state.visit.id)

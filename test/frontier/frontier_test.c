@@ -232,12 +232,22 @@ TEST(a_visit_that_is_renewed_keeps_its_pages)
     assert_int_equal(frontier_journal(f, 0, note, text, NULL), SEEN_OK);
     assert_string_equal(text, "1:x ");
     assert_int_equal(frontier_stop_host(f, page.host, "down", NULL), SEEN_OK);
-    assert_int_equal(frontier_renew(f, NULL), SEEN_OK);
+    assert_int_equal(frontier_renew(f, 0, NULL), SEEN_OK);
     assert_int_equal(frontier_count(f, &waiting, &all, NULL), SEEN_OK);
     assert_int_equal(waiting, 2);
     *text = '\0';
     assert_int_equal(frontier_journal(f, 0, note, text, NULL), SEEN_OK);
     assert_string_equal(text, "");
+    assert_int_equal(frontier_each(f, note, text, NULL), SEEN_OK);
+    assert_string_equal(text, "1:x 2:again ");
+
+    page.flags = 8;
+    assert_int_equal(frontier_add(f, &page, NULL, NULL), SEEN_OK);
+    assert_int_equal(frontier_flush(f, NULL), SEEN_OK);
+    assert_int_equal(frontier_renew(f, 8 | 4, NULL), SEEN_OK);
+    assert_int_equal(frontier_count(f, &waiting, &all, NULL), SEEN_OK);
+    assert_int_equal(waiting, 2);
+    *text = '\0';
     assert_int_equal(frontier_each(f, note, text, NULL), SEEN_OK);
     assert_string_equal(text, "1:x 2:again ");
     end();
