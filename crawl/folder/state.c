@@ -809,6 +809,25 @@ enum seen_code crawl_state_due(struct crawl_state *s, int64_t now,
     return code;
 }
 
+/* Some at a time: what SQLite needs to undo one statement is in memory, 230 MB
+   for a million rows. */
+enum seen_code crawl_state_due_anew(struct crawl_state *s,
+                                    struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code = sql_prepare(
+        &st, s->db,
+        "UPDATE fetched SET due = 0 WHERE id IN (SELECT id FROM fetched "
+        "WHERE due = 9223372036854775807 LIMIT 10000)",
+        why);
+
+    if (code == SEEN_OK)
+        code = sql_do(st, why);
+    while (code == SEEN_OK && sql_changes(s->db))
+        code = sql_do(st, why);
+    return code;
+}
+
 enum seen_code crawl_state_next_due(struct crawl_state *s, int64_t *due,
                                     struct seen_error *why)
 {

@@ -165,6 +165,10 @@ typedef enum seen_code crawl_take_due(void *owner,
 enum seen_code crawl_state_due(struct crawl_state *s, int64_t now,
                                unsigned most, crawl_take_due *take,
                                void *owner, struct seen_error *why);
+/* Pages that are due never, because they were queued and not fetched, are due
+   at once. */
+enum seen_code crawl_state_due_anew(struct crawl_state *s,
+                                    struct seen_error *why);
 /* When the next one is due; INT64_MAX: none is. */
 enum seen_code crawl_state_next_due(struct crawl_state *s, int64_t *due,
                                     struct seen_error *why);

@@ -190,11 +190,7 @@ static enum seen_code number_visit(struct crawl *c, struct seen_error *why)
             "< (SELECT max(id) FROM visits)",
             why);
     if (code == SEEN_OK && !is_continuous(c))
-        /* Pages that waited for their revisit when a budget ended. */
-        code = sql_run(c->state.db,
-                       "UPDATE fetched SET due = 0 WHERE due = "
-                       "9223372036854775807",
-                       why);
+        code = crawl_state_due_anew(&c->state, why);
     if (code == SEEN_OK && c->state.visit.id && !c->state.visit.ended)
         code = crawl_state_end_visit(&c->state, now, why);
     return code == SEEN_OK
