@@ -429,18 +429,14 @@ static enum seen_code explain_rules(struct why *w, bool *said,
                                     w->url.len - origin.len };
     struct crawl_kept_robots kept;
     enum seen_code code;
-    char date[32];
-    time_t until;
-    struct tm t;
+    char date[DATE];
 
     if (!span_is(path, "/robots.txt"))
         return SEEN_OK;
     code = crawl_state_robots(&w->state, origin, INT64_MIN, 0, &kept, why);
     if (code != SEEN_OK || !kept.found)
         return code;
-    until = (time_t)(kept.until / 1000);
-    gmtime_r(&until, &t);
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &t);
+    write_date(date, kept.until);
     say(w, "fetched, with status %d; what it says counts until %s",
         kept.status, date);
     w->fetched = *said = true;
