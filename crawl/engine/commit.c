@@ -123,16 +123,18 @@ static enum seen_code ask(struct crawl *c, const struct crawl_page *pages,
     return code;
 }
 
-/* Is the link new to the group? Then it is part of it. */
+/* Is the link new to the group? Then it is part of it. Visits of a team have
+   sets of their own: numbers of visits are spread over all bits of a key. */
 static enum seen_code note(struct crawl_group *g, struct crawl_page *page,
                            const struct crawl_link *link, bool *fresh,
                            struct seen_error *why)
 {
+    const uint64_t visit = (uint64_t)page->shared->visit_id *
+                           UINT64_C(0x9e3779b97f4a7c15);
     char *key = g->key[g->founds];
 
     little_put_64(key, link->key.lo);
-    little_put_64(key + 8, link->key.hi);
-    little_put_64(key + 16, (uint64_t)page->shared->visit_id);
+    little_put_64(key + 8, link->key.hi ^ visit);
     *fresh = !map_get(&g->keys, key, sizeof *g->key);
     if (!*fresh)
         return SEEN_OK;

@@ -37,7 +37,7 @@ struct crawl_group {
     struct crawl_found *found;
     size_t founds;
     struct map keys; /* of the links that were found, with their visits */
-    char (*key)[24];
+    char (*key)[16];
 
     /* hosts with news, and their origins; times are relative to `now` */
     int64_t now;
