@@ -67,7 +67,7 @@ static void show_outcomes(const struct crawl_report *r)
 static bool left_out(const struct crawl_report *r)
 {
     int64_t n = r->outcome[CRAWL_ROBOTS] + r->outcome[CRAWL_SKIPPED] +
-                r->outcome[CRAWL_FAILED];
+                r->outcome[CRAWL_FAILED] + r->outcome[CRAWL_ASIDE];
 
     for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
         if (i != CRAWL_LEFT_SCOPE)
@@ -121,6 +121,9 @@ static void show_coverage(const struct crawl_report *r)
             ", %s held by --skip, about %s",
             show_count((uint64_t)r->outcome[CRAWL_SKIPPED]),
             show_bytes((uint64_t)(r->outcome[CRAWL_SKIPPED] * r->mean_size)));
+    if (r->outcome[CRAWL_ASIDE])
+        output_format(", %s set aside, since reading them killed the process",
+                      show_count((uint64_t)r->outcome[CRAWL_ASIDE]));
     if (r->unasked)
         output_format("; --skip did not answer for %s, which were fetched",
                       show_counted((uint64_t)r->unasked, "page"));

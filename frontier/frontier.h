@@ -56,6 +56,21 @@ struct frontier_host {
     struct seen_span stopped; /* why it is not asked any more, or "" */
 };
 
+/*
+ * Of a page's flags, which are the caller's, three bits have a meaning here: it
+ * was being read when a process died, and that so many times while nothing else
+ * was being read.
+ */
+enum {
+    FRONTIER_SUSPECT = 1 << 5,
+    FRONTIER_DEATH = 1 << 6,
+    FRONTIER_DEATHS = 3 << 6 /* as many as are counted */
+};
+/* SQL for the flags of a row, after a death; `alone` is 1 or 0. */
+#define FRONTIER_SUSPECTED(alone) \
+    "(flags | 32) + CASE WHEN (flags & 192) < 192 THEN 64 * " alone \
+    " ELSE 0 END"
+
 /* Make the tables, in a transaction of the caller. */
 enum seen_code frontier_create(struct sql *db, struct seen_error *why);
 

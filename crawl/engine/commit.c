@@ -223,7 +223,7 @@ bool crawl_page_was_fetched(const struct crawl_page *page)
 {
     return !page->copy && crawl_page_is_final(page) &&
            page->outcome != CRAWL_ROBOTS && page->outcome != CRAWL_SKIPPED &&
-           page->outcome != CRAWL_CLOSED;
+           page->outcome != CRAWL_CLOSED && page->outcome != CRAWL_ASIDE;
 }
 
 struct frontier_page crawl_page_again(const struct crawl_page *page)
@@ -585,8 +585,8 @@ struct crawl_page *crawl_next_group(struct crawl *c, uint64_t ms)
     struct crawl_page *group;
 
     pthread_mutex_lock(&c->lock);
-    if (c->answers.n || c->filed.n ||
-        c->costly.n) /* readers wait for commits: engine.h */
+    if (c->answers.n || c->filed.n || c->costly.n ||
+        c->suspects.n) /* readers wait for commits: engine.h */
         pthread_cond_broadcast(&c->to_work);
     while (!is_due(c, since) && clock_ms() - begun < ms) {
         bool empty = !c->done.n;

@@ -261,7 +261,10 @@ static void hand_on(struct crawl *c, struct crawl_page *page)
     c->unread += page->made;
     c->working++;
     page->host->unread++;
-    crawl_list_add(page->filed ? &c->filed : &c->answers, page);
+    crawl_list_add(!page->robots && crawl_page_is_suspect(page) ? &c->suspects
+                   : page->filed                                ? &c->filed
+                                                                : &c->answers,
+                   page);
     pthread_cond_signal(&c->to_work);
 }
 
@@ -558,6 +561,16 @@ static bool has_to_wait(struct crawl *c, struct crawl_host *host)
     return true;
 }
 
+/* The page leaves the queue without a request: it killed those that read it. */
+static void set_aside(struct crawl *c, struct crawl_host *host,
+                      struct crawl_page *page)
+{
+    crawl_host_pull(host);
+    host->used++;
+    snprintf(page->fault, sizeof page->fault, "%s", CRAWL_ASIDE_REASON);
+    pass(c, page, CRAWL_ASIDE);
+}
+
 /*
  * The next page of a host that may be requested, or NULL: then the host comes
  * up again by itself, or when the committing thread says so. Pages that are
@@ -572,6 +585,10 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
 
         if (page->robots)
             return go_abroad(c, host, page) ? crawl_host_pull(host) : NULL;
+        if (crawl_page_is_aside(page)) {
+            set_aside(c, host, page);
+            continue;
+        }
         if (has_enough(c, host) || crawl_host_has_unread(host) ||
             has_to_wait(c, host))
             return NULL;
@@ -905,17 +922,20 @@ static void leave_reader(struct crawl *c, struct crawl_host *host,
 
 /* The lock is held, but not while the work is done. */
 static enum seen_code read_on(struct crawl *c, struct crawl_reader *r,
-                              struct crawl_page *page, bool apart,
-                              struct seen_error *why)
+                              unsigned note, struct crawl_page *page,
+                              bool apart, struct seen_error *why)
 {
+    const bool alone = c->alone;
     enum seen_code code;
 
     c->loads += apart;
     pthread_mutex_unlock(&c->lock);
+    crawl_reading_begin(c->reading, note, page, alone);
     code = crawl_body_load(&c->bodies, page, why);
     if (code == SEEN_OK)
         code = crawl_read(r, page, why);
     crawl_body_drop(&c->bodies, page); /* it is packed, or not wanted */
+    crawl_reading_end(c->reading, note);
     pthread_mutex_lock(&c->lock);
     c->loads -= apart;
     if (apart && (c->filed.n || c->costly.n))
@@ -971,6 +991,11 @@ static struct crawl_page *next_answer(struct crawl *c, bool *apart)
 {
     if (c->made - c->unread >= CRAWL_READ_MOST)
         return NULL;
+    if (c->suspects.n) {
+        *apart = false;
+        c->alone = true;
+        return crawl_list_take(&c->suspects);
+    }
     set_apart(c);
     *apart = (c->filed.n || c->costly.n) && c->loads < c->loads_most &&
              (!*apart || !c->answers.n);
@@ -979,11 +1004,32 @@ static struct crawl_page *next_answer(struct crawl *c, bool *apart)
     return crawl_list_take(c->filed.n ? &c->filed : &c->costly);
 }
 
+/*
+ * A page that was being read when a process died is read while the other
+ * readers do nothing, so that it alone is at fault if the process dies again.
+ * Such pages come first: the others wait a moment, instead of the suspects for
+ * the end of the crawl.
+ */
+static bool may_read(const struct crawl *c)
+{
+    return !c->alone && (!c->suspects.n || !c->busy);
+}
+
+/* The reader is done with what it had. */
+static void leave_turn(struct crawl *c)
+{
+    c->busy--;
+    if (c->alone)
+        pthread_cond_broadcast(&c->to_work);
+    c->alone = false;
+}
+
 /* Answers and questions to robots.txt take turns: a host with many of one kind
    does not hold up the other. */
 static void *read_thread(void *crawl)
 {
     struct crawl *c = crawl;
+    unsigned note;
     struct crawl_reader *r;
     struct crawl_page *page;
     struct seen_error why;
@@ -992,15 +1038,22 @@ static void *read_thread(void *crawl)
 
     code = crawl_reader_new(&r, &c->hurry, &why);
     pthread_mutex_lock(&c->lock);
+    note = c->noted++;
     while (code == SEEN_OK && !c->quit) {
+        if (!may_read(c)) {
+            pthread_cond_wait(&c->to_work, &c->lock);
+            continue;
+        }
         asked = c->to_ask && !asked;
         page = asked ? NULL : next_answer(c, &apart);
-        if (page)
-            code = read_on(c, r, page, apart, &why);
-        else if (c->to_ask)
-            code = ask_robots(c, &why);
-        else
+        if (!page && !c->to_ask) {
             pthread_cond_wait(&c->to_work, &c->lock);
+            continue;
+        }
+        c->busy++;
+        code = page ? read_on(c, r, note, page, apart, &why)
+                    : ask_robots(c, &why);
+        leave_turn(c);
     }
     pthread_mutex_unlock(&c->lock);
     if (code != SEEN_OK)

@@ -6,6 +6,7 @@
  *     ┌────┴──────────────────────────────────────────────────────────┐
  *     │ crawl.c    fetching: starts what is due, hands answers on     │
  *     │ reader.c   readers: answers ──> done                          │
+ *     │ reading.c  readers: a note of what each of them reads         │
  *     │ names.c    lookers: names of hosts to addresses               │
  *     │ allow.c    readers: what robots.txt says about pages at hand  │
  *     │ rules.c    any: which robots.txt are in memory                │
@@ -35,9 +36,10 @@
 #include "../folder/search.h"
 #include "skip.h"
 #include "reader.h"
+#include "reading.h"
 
 enum {
-    CRAWL_READERS_MOST = 64,
+    CRAWL_READERS_MOST = CRAWL_READING_MOST,
     CRAWL_LOOKERS = 8,      /* threads that look up names, */
     CRAWL_LOOKERS_KEPT = 2, /* of them for hosts that answered before */
     CRAWL_GROUP = 256,      /* pages per commit, about, */
@@ -92,6 +94,7 @@ struct crawl {
     struct crawl_recover recover;
     struct map queries; /* pages per path with a query */
     struct crawl_freshest *freshest; /* NULL: without --policy freshest */
+    struct map aside; /* keys of pages that are not read any more: aside.h */
     int64_t planned;                 /* when its price was found, */
     uint64_t planned_pages;          /* and for how many pages */
     pthread_t committer, reader[CRAWL_READERS_MOST], looker[CRAWL_LOOKERS];
@@ -102,6 +105,7 @@ struct crawl {
     bool put_off; /* it has said that there is no room for large answers */
 
     struct crawl_bodies bodies;
+    struct crawl_reading *reading; /* notes of readers; NULL: there are none */
 
     /* under the lock */
     struct crawl_team *team; /* one worker of many: team.h; or NULL */
@@ -114,7 +118,11 @@ struct crawl {
                                    prompt, and that are */
     struct crawl_list filed;  /* answers whose bodies are in files, */
     struct crawl_list costly; /* and those of hosts that pay for others */
+    struct crawl_list suspects; /* and those that are read alone */
     unsigned loads, loads_most; /* such answers that readers have at hand */
+    unsigned busy;    /* readers that are at something */
+    bool alone;       /* one of them is at a suspect */
+    unsigned noted;   /* readers that have a note: reading.h */
     struct crawl_spares spares;
     size_t active;  /* requests under way */
     size_t working; /* pages at readers, and those that wait for one */

@@ -96,12 +96,14 @@ void crawl_engine_clear(struct crawl *c)
     free_pages(&c->answers);
     free_pages(&c->filed);
     free_pages(&c->costly);
+    free_pages(&c->suspects);
     free_pages(&c->names[false]);
     free_pages(&c->names[true]);
     free_pages(&c->done);
     crawl_hosts_clear(&c->hosts);
     crawl_spares_clear(&c->spares);
     crawl_output_close(&c->output);
+    crawl_reading_close(c->reading);
     free(c->agent);
     pthread_mutex_destroy(&c->lock);
     pthread_cond_destroy(&c->to_work);

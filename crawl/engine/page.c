@@ -16,7 +16,8 @@ const char *const crawl_outcome_names[CRAWL_OUTCOMES] = {
     [CRAWL_REDIRECT] = "redirect", [CRAWL_ERROR] = "error",
     [CRAWL_FAILED] = "failed",     [CRAWL_ROBOTS] = "robots",
     [CRAWL_SKIPPED] = "skipped",   [CRAWL_LOOP] = "loop",
-    [CRAWL_CLOSED] = "closed",     [CRAWL_AGAIN] = "again",
+    [CRAWL_CLOSED] = "closed",     [CRAWL_ASIDE] = "aside",
+    [CRAWL_AGAIN] = "again",
 };
 
 static char *place(char **at, struct seen_span text)
@@ -57,6 +58,16 @@ char *crawl_page_keys(struct seen_key *key, const struct crawl_page *page,
         links[i] = &page->link[at + i];
     }
     return crawl_link_keys(key, pages, links, n);
+}
+
+bool crawl_page_is_suspect(const struct crawl_page *page)
+{
+    return page->flags & FRONTIER_SUSPECT;
+}
+
+bool crawl_page_is_aside(const struct crawl_page *page)
+{
+    return (page->flags & FRONTIER_DEATHS) == FRONTIER_DEATHS;
 }
 
 /* The note goes to logs, terminals and databases, and names of fields and

@@ -33,6 +33,7 @@ enum crawl_outcome {
     CRAWL_SKIPPED,      /* --skip: another archive has it */
     CRAWL_LOOP,         /* a redirect to itself */
     CRAWL_CLOSED,       /* its scheme, host and port is not asked any more */
+    CRAWL_ASIDE,        /* it kills the process that reads it: aside.h */
     CRAWL_AGAIN,        /* to be tried again */
     CRAWL_OUTCOMES
 };
@@ -58,6 +59,7 @@ enum crawl_flags {
     CRAWL_FLAG_REVISIT = 8,
     CRAWL_FLAG_SITEMAP =
         16,                /* a list of URLs, named by robots.txt or a list */
+    /* bits 5 to 7: FRONTIER_SUSPECT, FRONTIER_DEATHS */
     CRAWL_FLAG_MINUTES = 8   /* bits 8 to 31: between visits, by a template */
 };
 
@@ -165,6 +167,13 @@ bool crawl_page_copy(struct buffer *to, const struct buffer *from);
 /* A page of a row; NULL without memory. */
 struct crawl_page *crawl_page_new(const struct frontier_page *row);
 void crawl_page_free(struct crawl_page *page);
+
+/* Was it being read when a process died, so that it is read alone? Has that
+   happened so often that it is not read any more? */
+bool crawl_page_is_suspect(const struct crawl_page *page);
+bool crawl_page_is_aside(const struct crawl_page *page);
+#define CRAWL_ASIDE_REASON \
+    "the process died three times while it read this page alone"
 
 /* Note what was left out, in page->costly, unless something is noted already.
    It becomes printable ASCII, whatever is in names and patterns. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "../../lib/text/span.h"
+#include "../engine/aside.h"
 #include "../page/scope.h"
 #include "store.h"
 
@@ -50,6 +51,7 @@ enum seen_code crawl_folder_prepare(struct crawl *c, struct crawl_page *page,
     bool found;
 
     crawl_page_share(page, &c->shared);
+    crawl_aside_mark(c, page);
     if (c->state.visit.id < 2 && c->settings->strategy != CRAWL_CONTINUOUS)
         return SEEN_OK;
     return crawl_state_find(&c->state, &page->key, &found, &page->known, why);

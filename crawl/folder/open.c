@@ -5,6 +5,7 @@
  * A new folder, and --revisit, begin a visit (visit.c).
  */
 #include "../engine/group.h"
+#include "aside.h"
 #include "store.h"
 
 #include <errno.h>
@@ -434,6 +435,8 @@ static enum seen_code prepare(struct crawl *c, char **start,
     else if (code == SEEN_OK)
         code = crawl_visit_resume(c, why);
     if (code == SEEN_OK)
+        code = crawl_folder_aside_open(c, why);
+    if (code == SEEN_OK)
         code = begin_run(c, why);
     c->facts = (struct warc_facts){
         .software = "seen/" SEEN_VERSION,
@@ -537,6 +540,7 @@ void crawl_close(struct crawl *c)
         return;
     crawl_engine_clear(c);
     crawl_queries_clear(&c->queries);
+    crawl_aside_forget(c);
     crawl_cache_close(&c->cache);
     crawl_skip_close(c->skip);
     crawl_freshest_free(c->freshest);

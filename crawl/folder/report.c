@@ -16,6 +16,7 @@
 #include "../../lib/text/span.h"
 #include "../../remote/remote.h"
 #include "../../web/robots.h"
+#include "aside.h"
 #include "cache_remote.h"
 #include "../page/left.h"
 #include "../engine/host.h"
@@ -58,7 +59,7 @@ static void take_count(void *owner, const char *name, int64_t n)
         if (!strcmp(name, crawl_outcome_names[i])) {
             r->outcome[i] = n;
             if (i != CRAWL_AGAIN && i != CRAWL_ROBOTS && i != CRAWL_SKIPPED &&
-                i != CRAWL_CLOSED)
+                i != CRAWL_CLOSED && i != CRAWL_ASIDE)
                 r->pages += n;
         }
     for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
@@ -482,7 +483,23 @@ static enum seen_code explain_waiting(struct why *w, bool *said,
         say(w, "not fetched: its host is not asked any more: %s", s.reason);
     else
         say(w, "not fetched yet: it waits%s, %u links deep",
-            page.attempts ? " to be tried again" : "", page.depth);
+            page.flags & FRONTIER_SUSPECT
+                ? " to be read alone, since the process died while it read it"
+            : page.attempts ? " to be tried again"
+                            : "",
+            page.depth);
+    return code;
+}
+
+/* A page that was fetched by an earlier visit may kill in this one. */
+static enum seen_code explain_aside(struct why *w, const struct seen_key *key,
+                                    bool *said, struct seen_error *why)
+{
+    enum seen_code code = crawl_folder_aside_find(&w->state, key, said, why);
+
+    if (code == SEEN_OK && *said)
+        say(w, "set aside: %s; --retry-aside asks for it again",
+            CRAWL_ASIDE_REASON);
     return code;
 }
 
@@ -651,6 +668,9 @@ static enum seen_code explain(struct why *w, struct seen_error *why)
         return SEEN_OK;
     }
     crawl_key(&key, text, w->url);
+    code = explain_aside(w, &key, &said, why);
+    if (code != SEEN_OK || said)
+        return code;
     code = crawl_state_find(&w->state, &key, &found, &page, why);
     if (code == SEEN_OK && !found && w->template && !w->start) {
         /* As the crawl takes a link: without what the template strips. */

@@ -4,7 +4,8 @@
  *
  * A page that was fetched has a row (crawl_known) from its first visit on; one
  * that is to be tried again stays in the frontier, and so does one whose origin
- * was given up; one that robots.txt or --skip kept out is only logged.
+ * was given up; one that robots.txt or --skip kept out is only logged; one that
+ * was set aside has a row in a table of its own (aside.h).
  */
 #include "rows.h"
 
@@ -15,6 +16,7 @@
 #include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
 #include "../page/log.h"
+#include "aside.h"
 #include "recover.h"
 #include "revisit.h"
 #include "../page/scope.h"
@@ -177,6 +179,8 @@ static enum seen_code note_unfetched(struct crawl_rows *r,
     if (code == SEEN_OK && page->outcome == CRAWL_SKIPPED)
         return crawl_left_keep(s, page->key.lo, CRAWL_LEFT_SKIP, page->via,
                                why);
+    if (code == SEEN_OK && page->outcome == CRAWL_ASIDE)
+        return crawl_folder_aside_keep(r->g->c, page, why);
     return code;
 }
 

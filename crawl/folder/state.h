@@ -8,6 +8,7 @@
  *     DIR/pages.jsonl       one page record per line
  *     DIR/crawl.log         one line per URL, in the columns of Heritrix
  *     DIR/lock              held while a crawl runs
+ *     DIR/reading           the same: what its readers read (aside.h)
  *
  * The four outputs grow by appending. The state records how long each was at
  * the last commit; what a killed process wrote after that is cut off when the

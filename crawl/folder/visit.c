@@ -267,7 +267,8 @@ static void count(void *owner, const char *name, int64_t n)
 
     for (int i = 0; i < CRAWL_OUTCOMES; i++)
         if (!strcmp(name, crawl_outcome_names[i]) && i != CRAWL_AGAIN &&
-            i != CRAWL_ROBOTS && i != CRAWL_SKIPPED && i != CRAWL_CLOSED)
+            i != CRAWL_ROBOTS && i != CRAWL_SKIPPED && i != CRAWL_CLOSED &&
+            i != CRAWL_ASIDE)
             c->pages += (uint64_t)n;
 }
 

@@ -19,6 +19,8 @@ int crawl_log_status(const struct crawl_page *page)
         return -5002;
     if (page->outcome == CRAWL_CLOSED)
         return -61;
+    if (page->outcome == CRAWL_ASIDE)
+        return -5;
     if (page->code == SEEN_OK)
         return page->status;
     if (page->code == SEEN_RANGE)

@@ -74,6 +74,9 @@ const struct option crawl_options[] = {
       "in the visit that begins, read the stored copies of pages that are not "
       "due: their links may lead to pages that the visit before lost (default: "
       "if it expects to have lost at least one)" },
+    { "retry-aside", 0, FLAG, NULL, AT(retry_aside),
+      "ask again for pages that were set aside because the process died each "
+      "time it read them" },
     { "policy", 0, TEXT, "uniform|proportional|freshest", AT(policy),
       "when pages are due again: all alike; those sooner that change more "
       "often (default); or so that most copies are current, within --budget" },
@@ -114,10 +117,11 @@ const struct option crawl_options[] = {
 /* Settings of this run only. */
 static bool is_kept(const struct option *o)
 {
-    static const char *const passing[] = { "into",     "json",     "quiet",
-                                           "urls",     "clock",    "revisit",
-                                           "template", "capacity", "from",
-                                           "dry-run",  "recover",  NULL };
+    static const char *const passing[] = {
+        "into",    "json",        "quiet",    "urls", "clock",
+        "revisit", "template",    "capacity", "from", "dry-run",
+        "recover", "retry-aside", NULL
+    };
 
     for (int i = 0; passing[i]; i++)
         if (!strcmp(o->name, passing[i]))

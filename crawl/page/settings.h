@@ -64,6 +64,7 @@ struct crawl_settings {
     const char *revisit; /* "", "due" or "all"; NULL: no visit is to begin */
     bool revisit_all;    /* derived */
     bool recover;
+    bool retry_aside;
     const char *policy, *budget_text;
     uint64_t visit_every, revisit_every, revisit_min, revisit_max;
     bool proportional, freshest; /* derived */

@@ -1,0 +1,52 @@
+/*
+ * aside.h - pages that kill the process that reads them: from a suspicion to a
+ * page that is not read any more.
+ *
+ *     waits ──> read, and the process dies ──> suspect ──> read alone ──> done
+ *       ^                                        ^  │
+ *       │                                        │  └─ the process dies: a death
+ *       └── --retry-aside ── aside <── three ────┘
+ *
+ * When a process dies, each page that one of its readers had is a suspect:
+ * reading.h. Most of them did nothing. So a suspect is fetched as any page, and
+ * read while the other readers wait. If that succeeds, it is done like any page
+ * and nothing of this is left. If the process dies again, only the page that
+ * was read alone gets a death. So kill -9, the end of a machine and deploys set
+ * nothing aside: they would have to meet the same page three times in the
+ * milliseconds in which it is read alone.
+ *
+ * Where it is written: the row of the page has a bit for the suspicion and two
+ * for the deaths, in its flags (frontier/frontier.h), so that whoever takes the
+ * row knows them, and the end of the row is the end of the suspicion. A page
+ * that was set aside has a row in a table of its own, "aside", by its key:
+ * later visits find the page again, and do not ask for it.
+ *
+ *     crawl/folder/aside.c    the table of a folder
+ *     crawl/team/aside.c      notes and table of a team
+ *
+ * What else could be done: count the requests that each row began, which is a
+ * commit before each request; or suspect all pages that a host had at hand,
+ * which are some hundred per host, and a database that is asked for each of
+ * them. A process per page costs more than the page.
+ *
+ * Threads: the committing one.
+ */
+#ifndef SEEN_CRAWL_ASIDE_H
+#define SEEN_CRAWL_ASIDE_H
+
+#include "engine.h"
+
+/* The bytes of a key, as tables have them. */
+enum { CRAWL_ASIDE_KEY = 16 };
+void crawl_aside_key(unsigned char to[CRAWL_ASIDE_KEY], uint64_t lo,
+                     uint64_t hi);
+
+/* Keys of pages that were set aside, in memory: mostly none. False without
+   memory. */
+bool crawl_aside_add(struct crawl *c, struct seen_span key);
+void crawl_aside_forget(struct crawl *c);
+
+/* If the page is one of them it is not requested: crawl_page_is_aside(). */
+void crawl_aside_mark(const struct crawl *c, struct crawl_page *page);
+
+#endif

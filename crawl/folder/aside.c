@@ -1,0 +1,275 @@
+/* aside.c - suspects and pages set aside, in the state of a folder. */
+#include "aside.h"
+
+#include <stdlib.h>
+
+#include "../../lib/text/span.h"
+#include "../engine/group.h"
+#include "../page/scope.h"
+
+static const char table[] =
+    "CREATE TABLE IF NOT EXISTS aside (key BLOB PRIMARY KEY, visit INTEGER "
+    "NOT NULL, priority INTEGER NOT NULL, via INTEGER NOT NULL, depth INTEGER "
+    "NOT NULL, flags INTEGER NOT NULL, url TEXT NOT NULL, path TEXT NOT NULL, "
+    "type TEXT NOT NULL) WITHOUT ROWID";
+
+static enum seen_code no_memory(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_NOMEM, 0, "no memory for a page set aside");
+}
+
+static enum seen_code has_table(struct crawl_state *s, bool *has,
+                                struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+
+    *has = false;
+    code = sql_prepare(
+        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = 'aside'", why);
+    if (code == SEEN_OK)
+        code = sql_step(st, has, why);
+    if (code == SEEN_OK && *has)
+        sql_reset(st);
+    return code;
+}
+
+/* --- suspects --- */
+
+/* Is this the page that has the row now? A number may be used again. */
+static enum seen_code has_row(struct crawl_state *s,
+                              const struct crawl_suspect *suspect, bool *has,
+                              struct seen_error *why)
+{
+    static char text[SEEN_KEY_TEXT];
+    struct sql_statement *st;
+    struct seen_key key;
+    enum seen_code code;
+
+    code = sql_prepare(&st, s->db, "SELECT url FROM frontier WHERE id = ?1",
+                       why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, suspect->id);
+    code = sql_step(st, has, why);
+    if (code != SEEN_OK || !*has)
+        return code;
+    crawl_key(&key, text, sql_text(st, 0));
+    *has = key.lo == suspect->lo && key.hi == suspect->hi;
+    sql_reset(st);
+    return SEEN_OK;
+}
+
+static enum seen_code suspect_row(struct crawl_state *s,
+                                  const struct crawl_suspect *suspect,
+                                  struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    bool waits;
+
+    code = has_row(s, suspect, &waits, why);
+    if (code != SEEN_OK || !waits)
+        return code; /* it is done: only the end of it was not noted */
+    code = sql_prepare(&st, s->db,
+                       "UPDATE frontier SET flags = " FRONTIER_SUSPECTED(
+                           "?2") " WHERE id = ?1",
+                       why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, suspect->id);
+    sql_bind_number(st, 2, suspect->alone);
+    return sql_do(st, why);
+}
+
+/* The notes are emptied after this. Who dies in between counts a death twice,
+   which takes three such moments to matter. */
+static enum seen_code note_suspects(struct crawl *c, const char *path,
+                                    struct seen_error *why)
+{
+    struct crawl_suspect suspect[CRAWL_READING_MOST];
+    enum seen_code code;
+    size_t n;
+
+    code = crawl_reading_left(path, suspect, &n, why);
+    if (code == SEEN_OK && n)
+        code = sql_begin(c->state.db, why);
+    if (code != SEEN_OK || !n)
+        return code;
+    for (size_t i = 0; code == SEEN_OK && i < n; i++)
+        code = suspect_row(&c->state, &suspect[i], why);
+    if (code == SEEN_OK)
+        return sql_commit(c->state.db, why);
+    sql_rollback(c->state.db);
+    return code;
+}
+
+/* --- set aside --- */
+
+enum seen_code crawl_folder_aside_keep(struct crawl *c,
+                                       const struct crawl_page *page,
+                                       struct seen_error *why)
+{
+    unsigned char key[CRAWL_ASIDE_KEY];
+    const struct seen_span bytes = { (const char *)key, sizeof key };
+    struct sql_statement *st;
+    enum seen_code code = sql_run(c->state.db, table, why);
+
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, c->state.db,
+                           "INSERT OR REPLACE INTO aside VALUES (?1, ?2, ?3, "
+                           "?4, ?5, ?6, ?7, ?8, ?9)",
+                           why);
+    if (code != SEEN_OK)
+        return code;
+    crawl_aside_key(key, page->key.lo, page->key.hi);
+    sql_bind_bytes(st, 1, bytes);
+    sql_bind_number(st, 2, c->state.visit.id);
+    sql_bind_number(st, 3, page->priority);
+    sql_bind_number(st, 4, page->via);
+    sql_bind_number(st, 5, page->depth);
+    sql_bind_number(
+        st, 6, page->flags & ~(unsigned)(FRONTIER_SUSPECT | FRONTIER_DEATHS));
+    sql_bind_text(st, 7, span_of(page->url));
+    sql_bind_text(st, 8, span_of(page->path));
+    sql_bind_text(st, 9, span_of(page->type));
+    code = sql_do(st, why);
+    return code == SEEN_OK && !crawl_aside_add(c, bytes) ? no_memory(why)
+                                                         : code;
+}
+
+enum seen_code crawl_folder_aside_find(struct crawl_state *s,
+                                       const struct seen_key *key, bool *found,
+                                       struct seen_error *why)
+{
+    unsigned char bytes[CRAWL_ASIDE_KEY];
+    struct sql_statement *st;
+    enum seen_code code = has_table(s, found, why);
+
+    if (code != SEEN_OK || !*found)
+        return code;
+    crawl_aside_key(bytes, key->lo, key->hi);
+    code = sql_prepare(&st, s->db, "SELECT 1 FROM aside WHERE key = ?1", why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_bytes(st, 1,
+                   (struct seen_span){ (const char *)bytes, sizeof bytes });
+    code = sql_step(st, found, why);
+    if (code == SEEN_OK && *found)
+        sql_reset(st);
+    return code;
+}
+
+static enum seen_code load_keys(struct crawl *c, struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    bool row;
+
+    code = sql_prepare(&st, c->state.db, "SELECT key FROM aside", why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row)
+        if (!crawl_aside_add(c, sql_text(st, 0))) {
+            sql_reset(st);
+            return no_memory(why);
+        }
+    return code;
+}
+
+/* --- --retry-aside --- */
+
+/* The cache of the visit that set a page aside has it. Another visit may have
+   found it, or not: then its cache gets it. */
+static enum seen_code queue_again(struct crawl *c, int64_t *all, int64_t *here,
+                                  struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+    bool row;
+
+    code = sql_prepare(&st, c->state.db,
+                       "SELECT priority, via, depth, flags, url, path, type, "
+                       "visit FROM aside",
+                       why);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        const struct frontier_page page = {
+            .priority = sql_number(st, 0),
+            .via = sql_number(st, 1),
+            .depth = (unsigned)sql_number(st, 2),
+            .flags = (unsigned)sql_number(st, 3),
+            .url = sql_text(st, 4),
+            .path = sql_text(st, 5),
+            .type = sql_text(st, 6),
+        };
+        bool mine = sql_number(st, 7) == c->state.visit.id;
+
+        ++*all;
+        *here += mine;
+        code = crawl_commit_start(c, &page, !mine, why);
+        if (code != SEEN_OK)
+            sql_reset(st);
+    }
+    return code;
+}
+
+/* A visit that had ended goes on. */
+static enum seen_code retry_all(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code;
+    int64_t all = 0, here = 0;
+    bool again;
+
+    code = queue_again(c, &all, &here, why);
+    if (code == SEEN_OK)
+        code = crawl_cache_confirm(&c->cache, &again, why);
+    if (code == SEEN_OK && again)
+        code = seen_fail(why, SEEN_IO, 0,
+                         "the server of --cache was replaced while the crawl "
+                         "began; give the same command again");
+    if (code == SEEN_OK)
+        code = crawl_state_count(&c->state, crawl_outcome_names[CRAWL_ASIDE],
+                                 -here, why);
+    if (code == SEEN_OK)
+        code = sql_run(c->state.db, "DELETE FROM aside", why);
+    if (code == SEEN_OK && all && c->state.visit.ended)
+        code = crawl_state_end_visit(&c->state, 0, why);
+    return code == SEEN_OK ? frontier_flush(c->state.frontier, why) : code;
+}
+
+/* Not rows of the frontier with three deaths, which are not set aside yet: the
+   same command in a loop would begin with their first death again. */
+static enum seen_code retry(struct crawl *c, struct seen_error *why)
+{
+    enum seen_code code = sql_begin(c->state.db, why);
+
+    if (code == SEEN_OK)
+        code = retry_all(c, why);
+    if (code == SEEN_OK)
+        return sql_commit(c->state.db, why);
+    sql_rollback(c->state.db);
+    return code;
+}
+
+/* --- open --- */
+
+enum seen_code crawl_folder_aside_open(struct crawl *c, struct seen_error *why)
+{
+    char *path = crawl_state_path(&c->state, "reading");
+    enum seen_code code;
+    bool has = false;
+
+    if (!path)
+        return no_memory(why);
+    code = note_suspects(c, path, why);
+    if (code == SEEN_OK)
+        code = has_table(&c->state, &has, why);
+    if (code == SEEN_OK && has && c->settings->retry_aside)
+        code = retry(c, why);
+    if (code == SEEN_OK && has)
+        code = load_keys(c, why);
+    if (code == SEEN_OK)
+        code = crawl_reading_open(&c->reading, path, why);
+    free(path);
+    return code;
+}

@@ -1,0 +1,98 @@
+"""Pages that kill the process that reads them: they are set aside, and nothing else is. killer.c is preloaded for that."""
+import os
+import signal
+import subprocess
+
+import pytest
+
+from crawling import Crawl, Site, page
+from working import until
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KILLS, WORDS = "it kills", "set aside: the process died three times while it read this page alone"
+ALONE, ASIDE = 3, 4             # deaths: one beside others, and so many alone
+
+pytestmark = pytest.mark.skipif(bool(os.environ.get("ASAN_OPTIONS") or os.environ.get("TSAN_OPTIONS")),
+                                reason="cannot be preloaded")
+
+
+@pytest.fixture(scope="module")
+def killer(tmp_path_factory):
+    library = str(tmp_path_factory.mktemp("killer") / "killer.so")
+    subprocess.run(["cc", "-shared", "-fPIC", "-D_GNU_SOURCE", "-o", library, os.path.join(HERE, "killer.c"), "-ldl"],
+                   check=True)
+    return {**os.environ, "LD_PRELOAD": library, "KILLER_TEXT": KILLS}
+
+
+def thirty(site_page="/13"):
+    pages = {"/%d" % i: page("/%d" % ((i + 1) % 30), "/%d" % ((i * 7 + 3) % 30), text="page %d." % i) for i in range(30)}
+    pages[site_page] = page(text=KILLS)
+    return pages
+
+
+def restarted(command, env):
+    """Run it until it ends by itself, as systemd does; how often it died."""
+    for deaths in range(20):
+        done = subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=240)
+        if done.returncode == 0:
+            return deaths
+        assert done.returncode == -signal.SIGSEGV, (done.returncode, done.stderr.decode())
+    raise AssertionError("it died %d times" % deaths)
+
+
+def test_a_page_that_kills_is_set_aside_and_all_others_are_stored_once(tmp_path, killer):
+    pages = thirty()
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"))
+        assert restarted(crawl.command("--quiet", "--threads", "4"), killer) == ASIDE
+        others = sorted(site.url(path) for path in pages if path != "/13")
+        assert crawl.urls() == others
+        assert sorted(one["_url"] for one in crawl.records()) == others
+        report = crawl.report()
+        assert (report["aside"], report["stored"], report["pages"]) == (1, 29, 29)
+        assert report["covered"] and report["visit"]["ended"]
+        assert crawl.why(site.url("/13")) == WORDS + "; --retry-aside asks for it again"
+        assert [one[1] for one in crawl.log() if one[3] == site.url("/13")] == ["-5"]
+        assert not os.path.exists(crawl.folder + "/reading")
+        # Neither the same command nor the next visit asks for it.
+        crawl.run("--quiet")
+        crawl.run("--quiet", "--revisit", "--revisit-every", "1s")
+        assert site.paths().count("/13") == ASIDE and crawl.report()["aside"] == 1
+        # Now it is as any other page.
+        pages["/13"] = page(text="mended")
+        crawl.run("--quiet", "--retry-aside")
+        assert site.paths().count("/13") == ASIDE + 1 and crawl.urls().count(site.url("/13")) == 1
+        assert crawl.report()["aside"] == 0 and crawl.why(site.url("/13")).startswith("fetched on")
+
+
+def test_a_start_url_that_kills_in_a_reader_of_its_own_ends_the_visit(tmp_path, killer):
+    pages = {"/": page(text=KILLS)}
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url())
+        assert restarted(crawl.command("--quiet", "--threads", "1"), killer) == ASIDE
+        assert crawl.report()["aside"] == 1 and crawl.report()["visit"]["ended"]
+        assert restarted(crawl.command("--quiet", "--retry-aside"), killer) == ASIDE       # it still does
+        assert crawl.report()["aside"] == 1 and site.paths() == ["/"] * 2 * ASIDE
+        # In the next visit it is queued as a start URL, and not once more.
+        pages["/"] = page(text="mended")
+        crawl.run("--quiet", "--revisit", "--retry-aside")
+        assert site.paths() == ["/"] * (2 * ASIDE + 1) and crawl.urls() == [site.url()]
+        assert (crawl.report()["aside"], crawl.report()["visit"]["number"]) == (0, 2)
+
+
+def test_kills_of_innocent_pages_set_nothing_aside(tmp_path, killer):
+    """Each time another page is in a reader, and those before are still suspects."""
+    pages = {"/%d" % i: page("/%d" % (i + 1), text="page %d." % i) for i in range(12)}
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"))
+        for i in range(10):
+            held = tmp_path / ("held%d" % i)
+            process = subprocess.Popen(crawl.command("--quiet", "--threads", "2"),
+                                       env={**killer, "KILLER_HOLD": "page %d." % i, "KILLER_FILE": str(held)})
+            until(held.exists)
+            process.kill()
+            process.wait(60)
+            assert os.path.exists(crawl.folder + "/reading")
+        crawl.run("--quiet")
+        assert crawl.urls() == sorted(site.url(path) for path in [*pages, "/12"])
+        assert crawl.report()["aside"] == 0
