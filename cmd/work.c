@@ -94,6 +94,9 @@ static const struct option options[] = {
       "certificates to trust, in PEM (default: the system's)" },
     { "warc-size", 0, COUNT, "BYTES", AT(crawl.warc_size),
       "begin another WARC file after this many (default 1G)" },
+    { "retry-aside", 0, FLAG, NULL, AT(crawl.retry_aside),
+      "forget which pages killed the workers that read them: later visits ask "
+      "for them again" },
     { "json", 'j', FLAG, NULL, AT(crawl.json), "print the report as JSON" },
     { "quiet", 'q', FLAG, NULL, AT(crawl.quiet),
       "print only what went wrong" },
@@ -301,8 +304,8 @@ static bool read_lease(const char *text, unsigned *ms)
     return end != text && !*end && seconds >= 1 && seconds <= 86400;
 }
 
-/* For large answers of a worker without --into. Where /tmp is memory, /var/tmp
-   is not. */
+/* For large answers of a worker without --into, and for what it notes for its
+   successor. Where /tmp is memory, /var/tmp is not. */
 static const char *temporary(void)
 {
     const char *named = getenv("TMPDIR");
@@ -323,7 +326,8 @@ static enum outcome work(struct settings *s)
                                         .no_filter = s->no_filter,
                                         .cache = s->cache,
                                         .capacity = s->capacity,
-                                        .drain = s->drain };
+                                        .drain = s->drain,
+                                        .retry_aside = s->crawl.retry_aside };
     char name[128], host[64] = "";
     struct seen_error why;
     enum outcome out;

@@ -8,6 +8,7 @@
  */
 #include "work_status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../frontier/status.h"
@@ -81,6 +82,16 @@ static bool show_host(void *owner, const struct frontier_status_host *h)
     return true;
 }
 
+static bool show_aside(void *owner, struct seen_span url,
+                       struct seen_span visit)
+{
+    (void)owner;
+    output_format(
+        "aside         %.*s: it killed the workers that read it%s%.*s\n",
+        width(url), url.text, visit.len ? "; " : "", width(visit), visit.text);
+    return true;
+}
+
 static enum seen_code show_text(struct frontier_status *s,
                                 struct seen_error *why)
 {
@@ -102,8 +113,13 @@ static enum seen_code show_text(struct frontier_status *s,
             output_format("hosts         %s: %s\n",
                           show_count((uint64_t)sums.hosts[i]),
                           frontier_wait_names[i]);
+    if (code == SEEN_OK)
+        code = frontier_status_hosts(s, SHOWN, show_host, NULL, why);
+    if (sums.aside)
+        output_format("set aside     %s; seen work --retry-aside\n",
+                      show_counted((uint64_t)sums.aside, "page"));
     return code == SEEN_OK
-               ? frontier_status_hosts(s, SHOWN, show_host, NULL, why)
+               ? frontier_status_aside(s, SHOWN, show_aside, NULL, why)
                : code;
 }
 
@@ -181,6 +197,20 @@ static bool list_host(void *owner, const struct frontier_status_host *h)
     return true;
 }
 
+static bool list_aside(void *owner, struct seen_span url,
+                       struct seen_span visit)
+{
+    char *text = strndup(url.text, url.len);
+
+    (void)owner;
+    cmd_json_open(NULL, '{');
+    cmd_json_word("url", text ? text : "");
+    json_text("visit", visit);
+    cmd_json_shut('}');
+    free(text);
+    return true;
+}
+
 static enum seen_code show_json(struct frontier_status *s,
                                 struct seen_error *why)
 {
@@ -197,6 +227,10 @@ static enum seen_code show_json(struct frontier_status *s,
     cmd_json_open("hosts", '[');
     if (code == SEEN_OK)
         code = frontier_status_hosts(s, LISTED, list_host, NULL, why);
+    cmd_json_shut(']');
+    cmd_json_open("aside", '[');
+    if (code == SEEN_OK)
+        code = frontier_status_aside(s, LISTED, list_aside, NULL, why);
     cmd_json_shut(']');
     cmd_json_shut('}');
     return code;

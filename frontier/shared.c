@@ -318,6 +318,14 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_PAGE_REST] = "SELECT id, host, state, key FROM pages WHERE visit "
                          "= ?1 AND key > ?2 ORDER BY key LIMIT ?3",
     [SHARED_PAGE_DROP] = "DELETE FROM pages WHERE id = ?1 AND state = ?2",
+    [SHARED_PAGE_SUSPECT] = "UPDATE pages SET flags = " FRONTIER_SUSPECTED(
+        "?4") " WHERE id = ?1 AND visit = ?2 AND key = ?3 AND state = "
+              "" SHARED_WAITING,
+    [SHARED_ASIDE_ADD] =
+        "INSERT INTO aside (key, visit, url) SELECT key, visit, url FROM pages "
+        "WHERE id = ?1 ON CONFLICT (key) DO UPDATE SET visit = excluded.visit",
+    [SHARED_ASIDE_READ] = "SELECT key FROM aside",
+    [SHARED_ASIDE_FORGET] = "DELETE FROM aside",
 
     [SHARED_ROBOTS_FIND] = "SELECT status, until - {now}, body FROM robots "
                            "WHERE origin = ?1 AND until > {now} AND until <= "
@@ -452,11 +460,13 @@ enum seen_code frontier_shared_create(struct sql *db, struct seen_error *why)
     bool noted;
 
     code = read_version(db, &start, &noted, why);
-    if (code == SEEN_OK || code == SEEN_MISMATCH)
+    if (code == SEEN_OK)
+        return frontier_shared_aside_create(db, why);
+    if (code == SEEN_MISMATCH)
         return code;
     code = sql_transact(db, make_tables, NULL, 0, &first);
     if (code == SEEN_OK || read_version(db, &start, &noted, why) == SEEN_OK)
-        return SEEN_OK;
+        return frontier_shared_aside_create(db, why);
     return seen_fail(why, code, 0, "cannot make the tables: %s", first.text);
 }
 

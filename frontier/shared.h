@@ -8,6 +8,7 @@
  *     pages       one row per URL of a visit that runs, unique by its key
  *     robots      robots.txt per origin; spans visits
  *     shards      page records per shard of a visit
+ *     aside       pages that killed their workers, by key; spans visits
  *
  * The rows are in a SQLite file, for the processes of one machine, or in
  * PostgreSQL (sql.h). The unique index (visit, key) decides what is new.
@@ -266,6 +267,29 @@ enum seen_code frontier_shared_origin(struct frontier_shared *f,
                                       struct frontier_shared_origin *origin,
                                       struct seen_error *why);
 
+/* --- pages that kill their worker: shared_aside.c --- */
+
+/* A page that a worker was reading when it died. If it still waits, that is
+   noted in its flags: frontier.h. */
+struct frontier_suspect {
+    int64_t id, visit;
+    unsigned char key[16];
+    bool alone; /* nothing else was being read: it is a death of this page */
+};
+enum seen_code frontier_shared_suspect(struct frontier_shared *f,
+                                       const struct frontier_suspect *suspect,
+                                       size_t n, struct seen_error *why);
+
+/* The keys of pages that were set aside, in any visit. take() returns false to
+   stop. */
+typedef bool frontier_take_key(void *owner, struct seen_span key);
+enum seen_code frontier_shared_aside(struct frontier_shared *f,
+                                     frontier_take_key *take, void *owner,
+                                     struct seen_error *why);
+/* Forget them: visits that find them from now on ask for them again. */
+enum seen_code frontier_shared_retry_aside(struct frontier_shared *f,
+                                           struct seen_error *why);
+
 /* --- commits --- */
 
 enum frontier_page_end {
@@ -274,7 +298,9 @@ enum frontier_page_end {
     FRONTIER_EXCLUDED, /* by robots.txt */
     FRONTIER_LEFT,     /* its host or origin is not asked any more, or the
                           budget of the visit is spent */
-    FRONTIER_AGAIN     /* it waits again: page.attempts, flags, priority */
+    FRONTIER_AGAIN,    /* it waits again: page.attempts, flags, priority */
+    FRONTIER_ASIDE     /* it kills the workers that read it: it is noted in
+                          the table of such pages, and counted as left */
 };
 
 struct frontier_done {

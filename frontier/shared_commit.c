@@ -245,7 +245,8 @@ static void bind_done(void *owner, struct sql_statement *st, size_t i)
         sql_bind_number(st, 5, d->page.attempts);
         sql_bind_number(st, 6, d->page.flags);
     } else {
-        sql_bind_number(st, 3, d->end + 1);
+        sql_bind_number(
+            st, 3, 1 + (d->end == FRONTIER_ASIDE ? FRONTIER_LEFT : d->end));
         sql_bind_null(st, 4);
         sql_bind_null(st, 5);
         sql_bind_null(st, 6);
@@ -277,7 +278,7 @@ static void count_done(struct commit *c, const struct frontier_done *d)
     v->fetched += d->end == FRONTIER_FETCHED;
     v->failed += d->end == FRONTIER_FAILED;
     v->excluded += d->end == FRONTIER_EXCLUDED;
-    v->left += d->end == FRONTIER_LEFT;
+    v->left += d->end == FRONTIER_LEFT || d->end == FRONTIER_ASIDE;
     v->queued--;
     frontier_shared_find(c->host, c->hosts, d->page.host)->queued--;
     c->pages++;
@@ -338,8 +339,12 @@ static enum seen_code end_pages(struct commit *c, struct seen_error *why)
     code = sql_do_rows(c->f->st[SHARED_PAGE_DONE], bind_done, c, n, take_done,
                        why);
     for (size_t i = 0; code == SEEN_OK && i < n; i++)
-        if (!g->done[c->chosen[i]].refused)
+        if (!g->done[c->chosen[i]].refused) {
             count_done(c, &g->done[c->chosen[i]]);
+            if (g->done[c->chosen[i]].end == FRONTIER_ASIDE)
+                code = frontier_shared_set_aside(
+                    c->f, g->done[c->chosen[i]].page.id, why);
+        }
     return code;
 }
 

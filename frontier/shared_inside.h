@@ -18,7 +18,8 @@ enum {
     SHARED_DELAY = 3000 /* ms, for hosts whose delay is not known */
 };
 
-/* Of a page: it waits, or 1 + the frontier_page_end that it had. */
+/* Of a page: it waits, or 1 + the frontier_page_end that it had; a page that
+   was set aside is left, and has a row in that table. */
 #define SHARED_WAITING "0"
 #define SHARED_LEFT "4"
 /* Of a visit, as numbers of enum frontier_visit_state. */
@@ -95,6 +96,10 @@ enum shared_statement {
     SHARED_PAGE_STOP,
     SHARED_PAGE_REST,
     SHARED_PAGE_DROP,
+    SHARED_PAGE_SUSPECT,
+    SHARED_ASIDE_ADD,
+    SHARED_ASIDE_READ,
+    SHARED_ASIDE_FORGET,
 
     SHARED_ROBOTS_FIND,
     SHARED_ROBOTS_KEEP,
@@ -177,6 +182,13 @@ enum seen_code frontier_shared_clean(struct frontier_shared *f,
 enum seen_code frontier_shared_host_ids(struct frontier_shared *f,
                                         const struct seen_span *name, size_t n,
                                         int64_t *id, struct seen_error *why);
+
+/* The table of pages set aside, if it is missing; and in a commit, a row of
+   it. */
+enum seen_code frontier_shared_aside_create(struct sql *db,
+                                            struct seen_error *why);
+enum seen_code frontier_shared_set_aside(struct frontier_shared *f,
+                                         int64_t page, struct seen_error *why);
 
 /* Empty the memory of ids. */
 void frontier_shared_forget(struct frontier_shared *f);

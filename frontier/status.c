@@ -128,8 +128,19 @@ static const char *const alone[QUESTIONS] = {
                   " AS wait FROM hosts h" LISTED ") AS waits GROUP BY wait",
 };
 
+/* The table comes with the first worker of this version, or with the first row
+   of a folder. */
+static const char aside_sum[] = "SELECT count(*) FROM aside";
+static const char shared_aside[] =
+    "SELECT a.url, coalesce(v.visit, '') FROM aside a LEFT JOIN visits v ON "
+    "v.id = a.visit ORDER BY a.visit DESC, a.url LIMIT ?1";
+static const char alone_aside[] =
+    "SELECT a.url, coalesce(v.name, '') FROM aside a LEFT JOIN visits v ON "
+    "v.id = a.visit ORDER BY a.visit DESC, a.url LIMIT ?1";
+
 struct frontier_status {
     struct sql *db;
+    struct sql_statement *aside, *aside_sum; /* NULL: no table yet */
     struct sql_statement *question[QUESTIONS];
     struct sql_statement *now; /* NULL: Unix time */
     bool shared;
@@ -401,6 +412,59 @@ void frontier_status_words(const struct frontier_status_host *h, char *to,
     }
 }
 
+/* --- pages set aside --- */
+
+/* Is there a table of them by now? */
+static enum seen_code find_aside(struct frontier_status *s,
+                                 struct seen_error *why)
+{
+    enum seen_code code;
+    int64_t n;
+
+    if (s->aside)
+        return SEEN_OK;
+    code = ask(s->db, aside_sum, &n, NULL, why);
+    if (is_missing(code))
+        return SEEN_OK;
+    if (code == SEEN_OK)
+        code = sql_prepare(&s->aside_sum, s->db, aside_sum, why);
+    return code == SEEN_OK
+               ? sql_prepare(&s->aside, s->db,
+                             s->shared ? shared_aside : alone_aside, why)
+               : code;
+}
+
+enum seen_code frontier_status_aside(struct frontier_status *s, unsigned most,
+                                     frontier_take_aside *take, void *owner,
+                                     struct seen_error *why)
+{
+    enum seen_code code = find_aside(s, why);
+    bool row;
+
+    if (code != SEEN_OK || !s->aside)
+        return code;
+    sql_bind_number(s->aside, 1, most);
+    while ((code = sql_step(s->aside, &row, why)) == SEEN_OK && row)
+        if (!take(owner, sql_text(s->aside, 0), sql_text(s->aside, 1))) {
+            sql_reset(s->aside);
+            break;
+        }
+    return code;
+}
+
+static enum seen_code count_aside(struct frontier_status *s, int64_t *n,
+                                  struct seen_error *why)
+{
+    enum seen_code code = find_aside(s, why);
+    bool row;
+
+    *n = 0;
+    while (code == SEEN_OK && s->aside &&
+           (code = sql_step(s->aside_sum, &row, why)) == SEEN_OK && row)
+        *n = sql_number(s->aside_sum, 0);
+    return code;
+}
+
 /* --- workers and sums --- */
 
 enum seen_code frontier_status_workers(struct frontier_status *s,
@@ -469,5 +533,5 @@ enum seen_code frontier_status_sum(struct frontier_status *s,
         if (wait >= 0 && wait < FRONTIER_WAITS)
             sums->hosts[wait] = sql_number(st, 1);
     }
-    return code;
+    return code == SEEN_OK ? count_aside(s, &sums->aside, why) : code;
 }

@@ -113,6 +113,16 @@ enum seen_code frontier_status_workers(struct frontier_status *s,
                                        frontier_take_status_worker *take,
                                        void *owner, struct seen_error *why);
 
+/* --- pages set aside --- */
+
+/* Pages that were set aside, since they killed the process that read them:
+   those of the last visits first. `visit` is "" if it is not known any more. */
+typedef bool frontier_take_aside(void *owner, struct seen_span url,
+                                 struct seen_span visit);
+enum seen_code frontier_status_aside(struct frontier_status *s, unsigned most,
+                                     frontier_take_aside *take, void *owner,
+                                     struct seen_error *why);
+
 /* --- sums --- */
 
 struct frontier_status_sums {
@@ -121,6 +131,7 @@ struct frontier_status_sums {
     int64_t hosts[FRONTIER_WAITS]; /* by what they wait for */
     int64_t failing;               /* hosts whose last request failed */
     int64_t queued;                /* pages */
+    int64_t aside;                 /* pages, of all visits */
 };
 enum seen_code frontier_status_sum(struct frontier_status *s,
                                    struct frontier_status_sums *sums,

@@ -137,6 +137,7 @@ static enum frontier_page_end end_of(const struct crawl_page *page)
     case CRAWL_AGAIN: return FRONTIER_AGAIN;
     case CRAWL_ROBOTS: return FRONTIER_EXCLUDED;
     case CRAWL_CLOSED: return FRONTIER_LEFT;
+    case CRAWL_ASIDE: return FRONTIER_ASIDE;
     case CRAWL_FAILED: return FRONTIER_FAILED;
     case CRAWL_ERROR: /* 404 and 410 are news about the page, others are not */
         return page->record.len ? FRONTIER_FETCHED : FRONTIER_FAILED;

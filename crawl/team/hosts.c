@@ -21,6 +21,7 @@
 
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/span.h"
+#include "../engine/aside.h"
 #include "../page/scope.h"
 
 enum {
@@ -111,6 +112,7 @@ enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
     struct crawl_team_visit *visit;
     enum seen_code code = crawl_team_visit_find(c, page->visit, &visit, why);
 
+    crawl_aside_mark(c, page);
     if (code == SEEN_OK && may_spend(c, visit))
         crawl_page_share(page, &visit->job->shared);
     return code;

@@ -6,6 +6,7 @@
  *     hosts.c     hosts and pages from the shared frontier
  *     commit.c    groups of pages to files, queue and frontier
  *     folder.c    the files of a worker, and of those that died
+ *     aside.c     pages that killed their workers
  *     cache.c     filters in Redis, which all workers share
  *
  * Threads: the committing one only, but for what engine.h has under its lock.
@@ -45,6 +46,8 @@ struct crawl_team {
     int note_fd, note_lock;
     bool undecided;  /* was the last commit done? Then none may follow */
     uint64_t mended; /* clock_ms(): folders of others were looked at */
+    int reading_lock;     /* of the notes of readers: aside.c */
+    uint64_t aside_looked; /* clock_ms(): at notes of others */
     uint64_t renewed, looked, shared, warned; /* clock_ms() of the last time */
     int64_t share;    /* hosts that this worker may have; -1: all */
     int64_t workers;
@@ -122,6 +125,15 @@ void crawl_team_folder_settle(struct crawl *c,
 
 /* Cut off lines that do not count in the folders of workers that died. */
 void crawl_team_folder_mend(struct crawl *c);
+
+/* --- pages that kill their worker --- */
+
+/* Note what dead workers were reading, and begin notes of this one. Without
+   notes it goes on, with a warning. */
+enum seen_code crawl_team_aside_open(struct crawl *c, struct seen_error *why);
+/* The same for those who died since, once per lease. */
+enum seen_code crawl_team_aside_tend(struct crawl *c, struct seen_error *why);
+void crawl_team_aside_close(struct crawl_team *t);
 
 /* --- the lease --- */
 

@@ -17,6 +17,7 @@
 
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/span.h"
+#include "../engine/aside.h"
 #include "cache.h"
 
 /* --- open --- */
@@ -93,7 +94,7 @@ enum seen_code crawl_team_open(struct crawl **out,
     c->store = &crawl_team_store;
     t->settings = *team;
     t->posts = *posts;
-    t->share = t->note_lock = t->note_fd = -1;
+    t->share = t->note_lock = t->note_fd = t->reading_lock = -1;
     if (hooks)
         c->hooks = *hooks;
     crawl_engine_init(c);
@@ -106,6 +107,8 @@ enum seen_code crawl_team_open(struct crawl **out,
         code = open_frontier(c, why);
     if (code == SEEN_OK)
         code = crawl_team_folder_open(c, why);
+    if (code == SEEN_OK)
+        code = crawl_team_aside_open(c, why);
     c->no_files = !t->folder;
     c->bodies.folder = t->folder ? t->folder : t->settings.temporary;
     if (code == SEEN_OK)
@@ -124,6 +127,8 @@ void crawl_team_close(struct crawl *c)
     t = c->team;
     crawl_engine_clear(c);
     crawl_team_visits_clear(c);
+    crawl_team_aside_close(t);
+    crawl_aside_forget(c);
     crawl_team_folder_close(t);
     frontier_shared_close(t->frontier);
     sql_close(t->db);
@@ -220,6 +225,7 @@ enum seen_code crawl_team_rest(struct crawl *c, bool closing,
                                enum crawl_next *next, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
+    enum seen_code code = crawl_team_aside_tend(c, why);
     const bool drained = t->idle && t->settings.drain && !closing;
 
     *next = drained && !c->hosts.by_id.used ? CRAWL_NOTHING_LEFT
@@ -227,8 +233,7 @@ enum seen_code crawl_team_rest(struct crawl *c, bool closing,
                                             : CRAWL_GO_ON;
     if (clock_ms() - t->mended >= t->settings.lease)
         crawl_team_folder_mend(c);
-    return t->lost ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken")
-                   : SEEN_OK;
+    return t->lost ? seen_fail(why, SEEN_ABSENT, 0, "a host was taken") : code;
 }
 
 /* Requests that were cancelled have a due time, too. A commit of which nobody

@@ -69,12 +69,14 @@ struct crawl_team_settings {
     unsigned lease;       /* ms */
     unsigned patience;    /* ms to wait for a database that is away */
     const char *into;     /* a folder for WARC files, or NULL: then */
-    const char *temporary; /* this one is for large answers: body.h */
+    const char *temporary; /* this one is for large answers, and for notes
+                              that outlive this process: body.h, reading.h */
     bool no_filter;       /* every link is asked of the frontier */
     const char *cache;    /* the address of filters that workers share; or NULL:
                              each worker has its own, in memory */
     uint64_t capacity;    /* of those, in links per visit; 0: the usual */
     bool drain;           /* end when no job and no visit is left */
+    bool retry_aside;     /* forget which pages killed their workers */
 };
 
 struct crawl_team_report {

@@ -1,12 +1,14 @@
 """Pages that kill the process that reads them: they are set aside, and nothing else is. killer.c is preloaded for that."""
+import concurrent.futures
+import glob
 import os
 import signal
 import subprocess
 
 import pytest
 
-from crawling import Crawl, Site, page
-from working import until
+from crawling import Answer, Crawl, Site, page
+from working import Hosts, Team, indexed, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KILLS, WORDS = "it kills", "set aside: the process died three times while it read this page alone"
@@ -96,3 +98,43 @@ def test_kills_of_innocent_pages_set_nothing_aside(tmp_path, killer):
         crawl.run("--quiet")
         assert crawl.urls() == sorted(site.url(path) for path in [*pages, "/12"])
         assert crawl.report()["aside"] == 0
+
+
+class Mixed(Hosts):
+    """One page of one host kills."""
+
+    def answer(self, handler):
+        if (handler.headers["Host"], handler.path) == (self.name(0), "/p4"):
+            return Answer(page(text=self.deadly))
+        return super().answer(handler)
+
+
+def test_workers_that_are_started_again_set_it_aside_and_do_the_rest_once(tmp_path, killer):
+    """Each of three is started again as soon as it dies. One of them has no folder but that of temporary files."""
+    (tmp_path / "tmp").mkdir()
+    env = {**killer, "TMPDIR": str(tmp_path / "tmp")}
+    into = "--into", str(tmp_path / "out")
+    with Mixed(4, 8) as web:
+        web.deadly, killing = KILLS, web.url(0, "/p4")
+        team = Team(tmp_path, lease=1)
+        template = web.template(tmp_path, pages={"default": {"fields": {"heading": "title"}}})
+        team.enqueue("--delay", "0", template)
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            runs = [pool.submit(restarted, team.command("--drain", "--quiet", *where), env) for where in (into, into, ())]
+            deaths = sum(one.result() for one in runs)
+        assert deaths >= ASIDE      # more if a worker is not back before its lease has ended
+        others = sorted(set(web.all()) - {killing})
+        records, ends = team.records()
+        assert sorted(one["_url"] for one in records) == others and len(ends) == 1
+        assert set(indexed(tmp_path / "out")) <= set(others)
+        status = team.status()
+        assert [(one["url"], one["visit"]) for one in status["aside"]] == [(killing, status["visits"][0]["visit"])]
+        assert killing in team.seen("work", "status", "--frontier", team.frontier)
+        assert not glob.glob(str(tmp_path / "*/seen-reading-*"))
+        # The next visit does not ask for it, until it is told to.
+        web.deadly, asked = "mended", web.paths().count("/p4")
+        for more, n in (((), len(others)), (("--retry-aside",), len(others) + 1)):
+            team.enqueue("--delay", "0", template)
+            team.work(*more)
+            assert len(team.records()[0]) == n
+        assert team.status()["aside"] == [] and web.paths().count("/p4") == asked + 3 + 4

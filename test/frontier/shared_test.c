@@ -723,6 +723,72 @@ TEST(pages_come_by_priority_and_wait_again)
     place_close(&w);
 }
 
+static bool count_key(void *owner, struct seen_span key)
+{
+    int *n = owner;
+
+    assert_int_equal(key.len, 16);
+    ++*n;
+    return true;
+}
+
+static int count_aside(struct place_worker *w)
+{
+    int n = 0;
+
+    GOOD(frontier_shared_aside(w->f, count_key, &n, &why));
+    return n;
+}
+
+TEST(a_suspect_is_marked_its_deaths_are_counted_and_it_is_set_aside)
+{
+    const unsigned once = 4 | FRONTIER_SUSPECT;
+    struct frontier_suspect suspect = { .alone = false };
+    struct group *g = group_new();
+    struct place_worker w;
+    struct hosts h;
+    struct pages p;
+
+    place_open(&w, "a:1", LEASE);
+    /* The tables of an earlier version lack this one. */
+    GOOD(sql_run(w.db, "DROP TABLE aside", &why));
+    GOOD(frontier_shared_create(w.db, &why));
+    GOOD(frontier_shared_join(w.f, &why));
+    begin_with(&w, "news@1", 0, 1, 3);
+    h = lease(&w, 10, 0);
+    p = next(&w, h.id[0], 1);
+    GOOD(sql_run(w.db, "UPDATE pages SET flags = 4", &why));
+    suspect.id = p.page[0].page.id;
+    suspect.visit = p.page[0].visit;
+    /* Not another page, whose number it had in another frontier. */
+    GOOD(frontier_shared_suspect(w.f, &suspect, 1, &why));
+    assert_int_equal(next(&w, h.id[0], 1).page[0].page.flags, 4);
+    memcpy(suspect.key, p.page[0].key, sizeof suspect.key);
+    GOOD(frontier_shared_suspect(w.f, &suspect, 1, &why));
+    assert_int_equal(next(&w, h.id[0], 1).page[0].page.flags, once);
+    suspect.alone = true;
+    for (unsigned deaths = 1; deaths < 6; deaths++) {
+        GOOD(frontier_shared_suspect(w.f, &suspect, 1, &why));
+        p = next(&w, h.id[0], 3);
+        assert_int_equal(p.page[0].page.flags,
+                         once + (deaths < 3 ? deaths : 3) * FRONTIER_DEATH);
+        assert_int_equal(p.page[1].page.flags, 4);
+    }
+    assert_int_equal(once + 3 * FRONTIER_DEATH, once | FRONTIER_DEATHS);
+    end_page(g, &p.page[0], FRONTIER_ASIDE, -1);
+    assert_int_equal(commit(&w, g), SEEN_OK);
+    assert_int_equal(visit_of(&w, 1).v.left, 1);
+    assert_int_equal(next(&w, h.id[0], 3).n, 2);
+    check_sums(w.db);
+    assert_int_equal(count_aside(&w), 1);
+    /* A page that is done is no suspect. */
+    GOOD(frontier_shared_suspect(w.f, &suspect, 1, &why));
+    GOOD(frontier_shared_retry_aside(w.f, &why));
+    assert_int_equal(count_aside(&w), 0);
+    free(g);
+    place_close(&w);
+}
+
 TEST(robots_and_due_times_are_kept)
 {
     const struct seen_span origin = span_of("http://h0.example");
@@ -1387,6 +1453,8 @@ int main(void)
         PLACE_TEST(a_stopped_host_leaves_its_pages_until_a_later_visit),
         PLACE_TEST(hosts_of_an_address_belong_to_one_worker),
         PLACE_TEST(pages_come_by_priority_and_wait_again),
+        PLACE_TEST(
+            a_suspect_is_marked_its_deaths_are_counted_and_it_is_set_aside),
         PLACE_TEST(robots_and_due_times_are_kept),
         PLACE_TEST(one_host_is_borrowed_and_the_load_is_counted),
         PLACE_TEST(a_worker_that_leaves_gives_everything_back),
