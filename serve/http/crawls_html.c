@@ -370,6 +370,11 @@ static void put_host_count(struct buffer *o, const struct watch_crawl *c)
     if (c->failing > 0)
         buffer_format(o, " %s gave no answer to the last request.",
                       counted(c->failing, "host"));
+    if (c->aside > 0)
+        buffer_format(o,
+                      " %s set aside: reading killed the process each "
+                      "time.",
+                      counted(c->aside, "page"));
     buffer_text(o, "</p>\n");
 }
 

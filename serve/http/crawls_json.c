@@ -137,6 +137,7 @@ static void put_crawl(struct buffer *o, const struct watch_seen *seen)
     put_count(o, "failed", c->failed);
     put_count(o, "waiting", c->waiting);
     put_count(o, "left", c->left);
+    put_count(o, "aside", c->aside);
     put_number(o, "rate", c->rate);
     put_number(o, "mean_rate", c->mean);
     http_member(o, "hosts");
@@ -307,6 +308,11 @@ static double failing(const struct watch_seen *seen)
     return (double)seen->crawl->failing;
 }
 
+static double aside(const struct watch_seen *seen)
+{
+    return (double)seen->crawl->aside;
+}
+
 static double waiting_of(const struct watch_visit *v)
 {
     return (double)v->waiting;
@@ -388,6 +394,10 @@ void crawls_metrics(struct buffer *o, const struct watch_view *view)
                  live_workers);
     crawl_metric(o, view, "crawl_hosts_failing",
                  "Hosts whose last request had no answer.", failing);
+    crawl_metric(o, view, "crawl_pages_aside",
+                 "Pages that are not read any more, since they killed the "
+                 "process each time.",
+                 aside);
     host_metric(o, view);
     visit_metric(o, view, "visit_pages_total", "counter",
                  "Pages that were answered.", pages_of);

@@ -98,6 +98,7 @@ struct watch_crawl {
     bool runs;
     int64_t hosts[FRONTIER_WAITS]; /* how many, of all */
     int64_t failing;               /* of them */
+    int64_t aside; /* pages that killed the process that read them */
     int64_t live;                  /* workers with a lease */
     /* Of the visits that are not ended, or of the last one. */
     int64_t pages, failed, waiting, left;

@@ -104,6 +104,7 @@ static void read_sums(struct watch_reader *r,
     for (int i = 0; i < FRONTIER_WAITS; i++)
         c->hosts[i] = sums->hosts[i];
     c->failing = sums->failing;
+    c->aside = sums->aside;
     c->live = sums->workers;
     if (shared)
         r->runs = sums->workers > 0;

@@ -261,6 +261,19 @@ def test_texts_of_the_web_are_escaped(crawls, tmp_path):
         assert any('crawl="a\\"b<i>&\\\\c\'"' in line for line in server.metrics())
 
 
+def test_pages_set_aside_are_counted_also_of_a_folder_that_had_none_before(crawls, tmp_path):
+    """The table comes with its first row, while the server looks at the folder."""
+    shutil.copytree(crawls / "ended", tmp_path / "one")
+    with Server(tmp_path, "--crawls", tmp_path) as server:
+        words, series = "set aside: reading killed the process", 'seen_crawl_pages_aside{crawl="one"}'
+        assert server.metrics()[series] == 0 and words not in server.get("/crawls/one").text
+        spoil(tmp_path / "one", ["CREATE TABLE aside (key BLOB PRIMARY KEY, visit INTEGER, url TEXT)"],
+              ["INSERT INTO aside VALUES (x'00', 1, 'http://a.example/')"])
+        until(lambda: server.metrics()[series] == 1)
+        assert "1 page " + words in server.get("/crawls/one").text
+        assert json.loads(server.get("/crawls/one.json").body)["aside"] == 1
+
+
 def test_many_hosts_come_in_pages_with_those_in_trouble_first(crawls, tmp_path):
     shutil.copytree(crawls / "ended", tmp_path / "many")
     spoil(tmp_path / "many", ["DELETE FROM hosts"],
