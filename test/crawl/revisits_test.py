@@ -6,6 +6,7 @@ import os
 import sqlite3
 import subprocess
 import time
+import zlib
 
 import pytest
 
@@ -243,10 +244,13 @@ def test_a_copy_that_is_not_there_or_damaged_is_counted(tmp_path, harm):
             os.truncate(path, int(offset) + 150)
         else:
             with open(path, "r+b") as file:
-                file.seek(int(offset) + 420)
-                byte = file.read(1)
-                file.seek(-1, 1)
-                file.write(bytes([byte[0] ^ 255]))
+                file.seek(int(offset))
+                rest = file.read()
+                member = zlib.decompressobj(31)
+                member.decompress(rest)
+                at = len(rest) - len(member.unused_data) - 6        # in its checksum
+                file.seek(int(offset) + at)
+                file.write(bytes([rest[at] ^ 255]))
         site.log.clear()
         crawl.run("--revisit", "--recover", *clock(BEGIN + HOUR))
         assert site.paths() == ["/"]
