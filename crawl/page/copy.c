@@ -40,10 +40,21 @@ static bool pass_header(struct warc_source *s, uint64_t *left)
     return true;
 }
 
+/* Does the member end well after the block, as its checksum says? */
+static bool is_sound(struct warc_source *s)
+{
+    enum { BEHIND = 64 }; /* bytes: an empty line, of our records */
+
+    warc_source_peek(s, BEHIND);
+    return s->code == SEEN_OK && s->state != WARC_UNIT_DAMAGED &&
+           s->state != WARC_UNIT_CUT;
+}
+
 static void read_block(struct crawl_copy *copy, struct warc_source *s,
                        uint64_t left, size_t most)
 {
     size_t n, head;
+    uint64_t all;
 
     n = warc_source_peek(s, WARC_PEEK_MOST);
     head = head_length(s->at, n < left ? n : (size_t)left);
@@ -52,6 +63,7 @@ static void read_block(struct crawl_copy *copy, struct warc_source *s,
     buffer_bytes(&copy->head, s->at, head);
     warc_source_skip(s, head);
     left -= head;
+    all = left;
     if (left > most)
         left = most;
     while (left && (n = warc_source_peek(s, 1)) > 0) {
@@ -62,7 +74,7 @@ static void read_block(struct crawl_copy *copy, struct warc_source *s,
         left -= n;
     }
     copy->found = s->code == SEEN_OK;
-    copy->whole = copy->found && !left;
+    copy->whole = copy->found && !left && (all > most || is_sound(s));
 }
 
 enum seen_code crawl_copy_read(struct crawl_copy *copy, const char *folder,

@@ -24,7 +24,8 @@
 /* Begins zeroed. */
 struct crawl_copy {
     bool found;
-    bool whole; /* it is as long as its record says, or `most` bytes */
+    bool whole; /* it is as long as its record says and not damaged, or `most`
+                   bytes */
     struct buffer head, body; /* of the HTTP answer, as they came */
 };
 
