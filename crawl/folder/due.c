@@ -7,7 +7,7 @@
 
 #include "../page/scope.h"
 #include "recover.h"
-#include "revisit.h"
+#include "../page/revisit.h"
 
 int64_t crawl_visit_due(const struct crawl *c, const struct crawl_known *page)
 {

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "revisit.h"
+#include "../page/revisit.h"
 
 enum {
     RATES = 48,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "revisit.h"
+#include "../page/revisit.h"
 
 void crawl_freshness_add(struct crawl_freshness *f,
                          const struct crawl_known *page, int64_t now)

@@ -178,7 +178,7 @@ static enum seen_code read_freshness(struct crawl_report *r,
                                     .last = sql_number(st, 3) };
         struct crawl_report_host *host = host_of(&hosts, sql_text(st, 4));
 
-        crawl_state_read_history(&page, sql_text(st, 0));
+        crawl_known_read_history(&page, sql_text(st, 0));
         size += (double)sql_number(st, 1);
         all++;
         crawl_freshness_add(&r->freshness, &page, r->now);

@@ -15,10 +15,9 @@
 
 #include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
-#include "../page/log.h"
+#include "../engine/learn.h"
 #include "aside.h"
 #include "recover.h"
-#include "revisit.h"
 #include "../page/scope.h"
 
 /*
@@ -46,93 +45,21 @@ static enum seen_code note_lost(struct crawl_rows *r,
     return crawl_state_recovered(&c->state, page->url, why);
 }
 
-/* What the answer says about changes of the page. A page that is gone, or
-   that leads elsewhere, has changed; one that fails has not been seen. */
-static void note_change(struct crawl_known *row, const struct crawl_page *page)
-{
-    bool had_content = row->status == 304 ||
-                       (row->status >= 200 && row->status < 300);
-
-    switch (page->outcome) {
-    case CRAWL_STORED: crawl_revisit_note(row, page->started, true); break;
-    case CRAWL_UNCHANGED:
-        crawl_revisit_note(row, page->started, !had_content);
-        break;
-    case CRAWL_FAILED: crawl_revisit_miss(row, page->started); break;
-    default:
-        if (page->status == 429 || page->status >= 500)
-            crawl_revisit_miss(row, page->started);
-        else
-            crawl_revisit_note(row, page->started,
-                               row->status != page->status);
-    }
-}
-
-/* Seconds between visits of the page, if a template says: by the rule that led
-   to it, or for pages of its type. */
-static int64_t find_interval(const struct crawl *c,
-                             const struct crawl_page *page)
-{
-    const char *type;
-    uint64_t ms;
-
-    if (page->flags >> CRAWL_FLAG_MINUTES)
-        return 60 * (int64_t)(page->flags >> CRAWL_FLAG_MINUTES);
-    if (page->known.id && page->known.every)
-        return page->known.every;
-    if (!c->template)
-        return 0;
-    type = crawl_template_type(c->template, *page->type ? page->type : NULL,
-                               page->url, strlen(page->url), NULL);
-    ms = crawl_template_revisit(c->template, type);
-    return ms == CRAWL_UNSET ? 0 : (int64_t)(ms / 1000);
-}
-
 /* The row of a fetched page. */
 static enum seen_code keep(struct crawl_rows *r, struct crawl_page *page,
                            int64_t *id, struct seen_error *why)
 {
     struct crawl *c = r->g->c;
-    static char empty[] = "";
     struct crawl_known row = page->known;
-    bool content = page->outcome == CRAWL_STORED ||
-                   page->outcome == CRAWL_UNCHANGED;
     enum seen_code code = note_lost(r, page, why);
 
     if (code != SEEN_OK)
         return code;
-    if (!row.id) {
-        row.first = page->started;
-        row.etag = row.modified = row.digest = row.place = empty;
-    }
-    row.url = page->url;
-    row.type = page->type;
-    row.depth = page->depth;
-    row.every = find_interval(c, page);
-    row.note = *page->fault ? page->fault : page->costly;
+    if (page->outcome == CRAWL_UNCHANGED && page->status == 304)
+        r->saved += row.size;
     row.turn = row.visit == c->state.visit.id ? row.turn + 1 : 1;
     row.visit = c->state.visit.id;
-    note_change(&row, page);
-    row.status = crawl_log_status(page);
-    if (content) {
-        if (page->outcome == CRAWL_UNCHANGED && page->status == 304)
-            r->saved += row.size;
-        if (page->outcome == CRAWL_STORED) {
-            row.size = (int64_t)page->size;
-            row.stored = page->started;
-            row.digest = page->packed.digest;
-            row.place = page->place;
-        }
-        if (page->status != 304) {
-            /* Only a page whose copy is whole, and gave all that a template
-               wants, is asked for again on a condition. */
-            bool whole = *row.place && !page->cut && !page->incomplete;
-
-            row.etag = whole ? page->etag : empty;
-            row.modified = whole ? page->modified : empty;
-        }
-    }
-    row.last = page->started;
+    crawl_learn(&row, page, c->template, true);
     row.due = crawl_visit_due(c, &row);
     code = crawl_state_keep(&c->state, &page->key, &row, why);
     *id = row.id;

@@ -606,26 +606,16 @@ static struct seen_span key_bytes(const struct seen_key *key, char bytes[16])
     return (struct seen_span){ bytes, 16 };
 }
 
-void crawl_state_read_history(struct crawl_known *page, struct seen_span bytes)
-{
-    while (page->histories < 32 && bytes.len >= 4 * (page->histories + 1)) {
-        page->history[page->histories] = little_32(bytes.text +
-                                                   4 * page->histories);
-        page->histories++;
-    }
-}
-
 enum seen_code crawl_state_find(struct crawl_state *s,
                                 const struct seen_key *key, bool *found,
                                 struct crawl_known *page,
                                 struct seen_error *why)
 {
     struct sql_statement *st = s->st[FIND];
-    enum { TEXTS = 7 };
-    char bytes[16], **text[TEXTS];
+    struct seen_span text[CRAWL_KNOWN_TEXTS];
     enum seen_code code;
-    size_t room = 0;
-    char *at;
+    char bytes[16];
+    bool taken;
 
     sql_bind_bytes(st, 1, key_bytes(key, bytes));
     code = sql_step(st, found, why);
@@ -642,32 +632,17 @@ enum seen_code crawl_state_find(struct crawl_state *s,
         .changes = sql_number(st, 7),
         .status = (int)sql_number(st, 9),
         .turn = (unsigned)sql_number(st, 10),
-        .size = sql_number(st, 11 + TEXTS),
-        .depth = (unsigned)sql_number(st, 12 + TEXTS),
-        .every = sql_number(st, 13 + TEXTS),
+        .size = sql_number(st, 11 + CRAWL_KNOWN_TEXTS),
+        .depth = (unsigned)sql_number(st, 12 + CRAWL_KNOWN_TEXTS),
+        .every = sql_number(st, 13 + CRAWL_KNOWN_TEXTS),
     };
-    crawl_state_read_history(page, sql_text(st, 8));
-    text[0] = &page->url;
-    text[1] = &page->etag;
-    text[2] = &page->modified;
-    text[3] = &page->digest;
-    text[4] = &page->note;
-    text[5] = &page->place;
-    text[6] = &page->type;
-    for (int i = 0; i < TEXTS; i++)
-        room += sql_text(st, 11 + i).len + 1;
-    at = malloc(room);
-    for (int i = 0; at && i < TEXTS; i++) {
-        struct seen_span t = sql_text(st, 11 + i);
-
-        *text[i] = at;
-        memcpy(at, t.text, t.len);
-        at[t.len] = '\0';
-        at += t.len + 1;
-    }
+    crawl_known_read_history(page, sql_text(st, 8));
+    for (int i = 0; i < CRAWL_KNOWN_TEXTS; i++)
+        text[i] = sql_text(st, 11 + i);
+    taken = crawl_known_take_texts(page, text);
     sql_reset(st);
-    return page->url ? SEEN_OK
-                     : seen_fail(why, SEEN_NOMEM, 0, "no memory for a page");
+    return taken ? SEEN_OK
+                 : seen_fail(why, SEEN_NOMEM, 0, "no memory for a page");
 }
 
 /* One question per page: a sample of some thousand must not read all rows. */
@@ -702,17 +677,11 @@ enum seen_code crawl_state_histories(struct crawl_state *s, uint64_t most,
         code = sql_step(st, &row, why);
         if (code != SEEN_OK || !row)
             continue;
-        crawl_state_read_history(&page, sql_text(st, 0));
+        crawl_known_read_history(&page, sql_text(st, 0));
         sql_reset(st);
         code = take(owner, &page, why);
     }
     return code;
-}
-
-void crawl_known_clear(struct crawl_known *page)
-{
-    free(page->url);
-    page->url = NULL;
 }
 
 enum seen_code crawl_state_keep(struct crawl_state *s,
@@ -854,7 +823,7 @@ static enum seen_code date(struct sql_statement *st, struct sql_statement *row,
                                 .every = sql_number(row, 3) };
     int64_t due;
 
-    crawl_state_read_history(&page, sql_text(row, 4));
+    crawl_known_read_history(&page, sql_text(row, 4));
     due = due_of(owner, &page);
     if (due == page.due)
         return SEEN_OK;

@@ -28,6 +28,7 @@
 
 #include "../../frontier/frontier.h"
 #include "../../sql/sql.h"
+#include "../page/known.h"
 
 enum { CRAWL_VERSION = 1 }; /* of the state */
 
@@ -43,25 +44,6 @@ struct crawl_visit {
     int64_t began, ended; /* Unix time in ms; ended 0: it goes on */
     double expected;      /* pages lost to false positives */
     char name[64];        /* "2@1767225600" */
-};
-
-/* A page that was fetched, in this or an earlier visit. */
-struct crawl_known {
-    int64_t id;
-    int64_t visit;            /* the last one that fetched it */
-    int64_t first, last, due; /* Unix time in ms */
-    int64_t stored;           /* when the response with this digest was */
-    int64_t checks, changes;
-    uint32_t history[32];     /* see revisit.h */
-    unsigned histories;
-    int status;
-    unsigned turn;  /* fetches in this visit */
-    int64_t size;   /* bytes of the payload */
-    unsigned depth; /* links from a start URL */
-    int64_t every;  /* seconds between visits, by a template; or 0 */
-    char *url, *etag, *modified, *digest, *note; /* "" where there is none */
-    char *place; /* of the response with this digest: "OFFSET FILE" */
-    char *type;  /* of a template's page */
 };
 
 struct crawl_state {
@@ -141,11 +123,6 @@ enum seen_code crawl_state_keep(struct crawl_state *s,
                                 const struct seen_key *key,
                                 struct crawl_known *page,
                                 struct seen_error *why);
-void crawl_known_clear(struct crawl_known *page);
-
-/* The history of a page, from the bytes that its row has. */
-void crawl_state_read_history(struct crawl_known *page,
-                              struct seen_span bytes);
 
 /* Known pages, with nothing but their history: up to `most` of them, evenly
    over all. *all is how many there are, but for gaps in their numbers. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../../crawl/folder/freshest.h"
-#include "../../crawl/folder/revisit.h"
+#include "../../crawl/page/revisit.h"
 
 enum { GROUPS = 5, DAY = 86400, YEAR = 365 };
 

@@ -1,5 +1,5 @@
 /* How often a page changes, and when it is due again. */
-#include "crawl/folder/revisit.h"
+#include "crawl/page/revisit.h"
 
 #include <math.h>
 #include <stdlib.h>

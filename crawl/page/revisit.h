@@ -46,8 +46,8 @@
 #ifndef SEEN_CRAWL_REVISIT_H
 #define SEEN_CRAWL_REVISIT_H
 
-#include "../page/settings.h"
-#include "state.h"
+#include "known.h"
+#include "settings.h"
 
 /* The page was looked at: it had changed, or not. */
 void crawl_revisit_note(struct crawl_known *page, int64_t now, bool changed);
