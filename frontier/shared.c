@@ -47,9 +47,12 @@
  *     held        in a commit, the worker's row is locked: nothing changed
  *     locked      the same, with its hosts
  *     ended       the same, its pages are changed
+ *     known       the same, what is known of its pages is kept
  *     inserted    the same, its links are inserted
  *     counted     the same, all is written: nothing changed
  *     committed   after it: all of it; the hosts are free after the lease
+ *     recalling   before the commit of a batch of known pages: nothing changed
+ *     recalled    after it: anybody goes on with the next
  *     swept       a visit that is ending, with a part of its pages; anybody
  *                 goes on
  *     emptied     the same without pages
@@ -68,6 +71,26 @@
 
 enum { DAY = 24 * 3600 * 1000 }; /* ms */
 
+/* What visits of version 2 have beyond those of version 1. `recalled` is the
+   key of the last known page that was looked at, or NULL: all of them were. */
+#define VISIT_TABLE_2 \
+    ", due {number} NOT NULL DEFAULT 0, terms {number} NOT NULL DEFAULT 0, " \
+    "recalled {bytes}, not_due {number} NOT NULL DEFAULT 0, thorough " \
+    "{number} NOT NULL DEFAULT 1"
+
+/* A page of a name has one host, whose row every writer has locked. */
+#define KNOWN_TABLE \
+    "CREATE TABLE known (name TEXT NOT NULL, key {bytes} NOT NULL, host " \
+    "{number} NOT NULL, first {number} NOT NULL, last {number} NOT NULL, due " \
+    "{number} NOT NULL, stored {number} NOT NULL, checks {number} NOT NULL, " \
+    "changes {number} NOT NULL, size {number} NOT NULL, terms {number} NOT " \
+    "NULL, links {number} NOT NULL, status {number} NOT NULL, depth {number} " \
+    "NOT NULL, flags {number} NOT NULL, url TEXT NOT NULL, type TEXT NOT " \
+    "NULL, etag {bytes} NOT NULL, modified {bytes} NOT NULL, digest TEXT NOT " \
+    "NULL, place TEXT NOT NULL, history {bytes} NOT NULL, PRIMARY KEY (name, " \
+    "key));"
+#define KNOWN_ROOM "ALTER TABLE known SET (fillfactor = 85);"
+
 static const char tables[] =
     "CREATE TABLE frontier_version (version {number} NOT NULL, epoch TEXT "
     "NOT NULL);"
@@ -85,7 +108,7 @@ static const char tables[] =
     "DEFAULT 0, fetched {number} NOT NULL DEFAULT 0, failed {number} NOT NULL "
     "DEFAULT 0, excluded {number} NOT NULL DEFAULT 0, given_up {number} NOT "
     "NULL DEFAULT 0, links {number} NOT NULL DEFAULT 0, bytes {number} NOT "
-    "NULL DEFAULT 0);"
+    "NULL DEFAULT 0" VISIT_TABLE_2 ");"
     "CREATE UNIQUE INDEX visits_name ON visits (name) WHERE state < 2;"
     "CREATE INDEX visits_state ON visits (state, id);"
 
@@ -117,13 +140,26 @@ static const char tables[] =
     "NOT NULL, status {number} NOT NULL, body {bytes} NOT NULL);"
 
     "CREATE TABLE shards (visit {number} NOT NULL, shard {number} NOT NULL, "
-    "records {number} NOT NULL, PRIMARY KEY (visit, shard));";
+    "records {number} NOT NULL, PRIMARY KEY (visit, shard));"
+
+    KNOWN_TABLE;
+
+/* From version 1 to 2. */
+static const char conversion[] =
+    "ALTER TABLE visits ADD COLUMN due {number} NOT NULL DEFAULT 0;"
+    "ALTER TABLE visits ADD COLUMN terms {number} NOT NULL DEFAULT 0;"
+    "ALTER TABLE visits ADD COLUMN recalled {bytes};"
+    "ALTER TABLE visits ADD COLUMN not_due {number} NOT NULL DEFAULT 0;"
+    "ALTER TABLE visits ADD COLUMN thorough {number} NOT NULL DEFAULT 1;"
+
+    KNOWN_TABLE;
 
 /* Room in each page of the table for the next version of its rows. */
-static const char room[] = "ALTER TABLE hosts SET (fillfactor = 50);"
-                           "ALTER TABLE workers SET (fillfactor = 10);"
-                           "ALTER TABLE visits SET (fillfactor = 50);"
-                           "ALTER TABLE pages SET (fillfactor = 85);";
+static const char room[] =
+    "ALTER TABLE hosts SET (fillfactor = 50);"
+    "ALTER TABLE workers SET (fillfactor = 10);"
+    "ALTER TABLE visits SET (fillfactor = 50);"
+    "ALTER TABLE pages SET (fillfactor = 85);" KNOWN_ROOM;
 
 /* See above; in ms. A host is asked again after a day at most, or its delay. */
 #define AHEAD "1000"
@@ -143,11 +179,14 @@ static const char room[] = "ALTER TABLE hosts SET (fillfactor = 50);"
     "id, visit, name, job, seed, shards, most, state, {now} - began, CASE " \
     "WHEN ended = 0 THEN -1 ELSE {now} - ended END, queued, fetched, " \
     "failed, excluded, given_up, links, bytes, (SELECT " \
-    "coalesce(sum(records), 0) FROM shards s WHERE s.visit = visits.id)"
+    "coalesce(sum(records), 0) FROM shards s WHERE s.visit = visits.id), " \
+    "not_due, CASE WHEN recalled IS NULL THEN 0 ELSE 1 END, thorough"
 
 /* With the changes of a commit, no page of the visit is left, or it may not
    fetch more. */
-#define VISIT_ENDS "queued + ?2 <= 0 OR (most > 0 AND fetched + ?3 >= most)"
+#define VISIT_ENDS \
+    "((queued + ?2 <= 0 AND recalled IS NULL) OR (most > 0 AND fetched + ?3 " \
+    ">= most))"
 
 static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_JOIN] = "INSERT INTO workers (name, began, renewed, until) VALUES "
@@ -259,14 +298,19 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "FROM hosts h WHERE h.worker = ?1 AND h.worker <> 0 AND h.address = "
         "addresses.name)",
 
-    [SHARED_VISIT_ADD] = "INSERT INTO visits (visit, name, job, seed, shards, "
-                         "most, state, began) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-                         "" SHARED_RUNNING ", {now}) ON CONFLICT DO NOTHING "
-                         "RETURNING id",
-    [SHARED_VISIT_COALESCE] = "INSERT INTO visits (visit, name, job, seed, "
-                              "shards, most, state, began, ended) VALUES (?1, "
-                              "?2, ?3, ?4, ?5, ?6, 3, {now}, {now}) ON "
-                              "CONFLICT DO NOTHING",
+    /* Without a visit before, nobody knows what it left. */
+    [SHARED_VISIT_ADD] =
+        "INSERT INTO visits (visit, name, job, seed, shards, most, due, terms, "
+        "state, began, thorough, recalled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
+        "?7, ?8, " SHARED_RUNNING ", {now}, coalesce((SELECT CASE WHEN "
+        "b.given_up > 0 THEN 1 ELSE 0 END FROM visits b WHERE b.name = ?2 AND "
+        "b.state = " SHARED_ENDED " ORDER BY b.id DESC LIMIT 1), 1), CASE "
+        "WHEN EXISTS (SELECT 1 FROM known k WHERE k.name = ?2) THEN ?9 END) "
+        "ON CONFLICT DO NOTHING RETURNING id",
+    [SHARED_VISIT_COALESCE] =
+        "INSERT INTO visits (visit, name, job, seed, shards, most, due, terms, "
+        "state, began, ended) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 3, "
+        "{now}, {now}) ON CONFLICT DO NOTHING",
     [SHARED_VISIT_STATE] = "SELECT state FROM visits WHERE visit = ?1",
     [SHARED_VISIT_BEGUN] =
         "UPDATE visits SET queued = ?2, state = ?3 WHERE id = ?1",
@@ -280,7 +324,8 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "UPDATE visits SET queued = CASE WHEN " VISIT_ENDS " THEN 0 ELSE "
         "queued + ?2 END, fetched = fetched + ?3, failed = failed + ?4, "
         "excluded = excluded + ?5, given_up = given_up + ?6 + CASE WHEN "
-        "" VISIT_ENDS " THEN queued + ?2 ELSE 0 END, links = links + ?7, "
+        "" VISIT_ENDS " THEN queued + ?2 + " SHARED_UNRECALLED
+        " ELSE 0 END, links = links + ?7, "
         "bytes = bytes + ?8, state = CASE WHEN " VISIT_ENDS
         " THEN " SHARED_ENDING " ELSE state END WHERE id = ?1 AND state = "
         "" SHARED_RUNNING,
@@ -294,10 +339,15 @@ static const char *const texts[SHARED_STATEMENTS] = {
 
     [SHARED_PAGE_ADD] = "INSERT INTO pages (visit, host, state, priority, "
                         "via, depth, attempts, flags, key, url, path, type) "
-                        "SELECT * FROM {rows number number number number "
-                        "number number number number bytes text text text} "
-                        "WHERE true ON CONFLICT (visit, key) DO NOTHING "
-                        "RETURNING visit, key",
+                        "SELECT column1, column2, column3, column4, column5, "
+                        "column6, column7, column8, column9, column10, "
+                        "column11, column12 FROM {rows number number number "
+                        "number number number number number bytes text text "
+                        "text number} WHERE column13 <> 0 OR NOT EXISTS "
+                        "(SELECT 1 FROM visits v JOIN known k ON k.name = "
+                        "v.name WHERE v.id = column1 AND k.key = column9 AND "
+                        "k.due > v.due AND k.terms = v.terms) ON CONFLICT "
+                        "(visit, key) DO NOTHING RETURNING visit, key",
     [SHARED_PAGE_DONE] =
         "UPDATE pages SET state = column3, priority = coalesce(column4, "
         "priority), attempts = coalesce(column5, attempts), flags = "
@@ -305,11 +355,15 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "number number number} WHERE id = column1 AND host = column2 AND "
         "visit = column7 AND state = " SHARED_WAITING " RETURNING id",
     [SHARED_PAGE_NEXT] =
-        "SELECT id, host, priority, via, depth, attempts, flags, url, path, "
-        "type, visit, key FROM pages WHERE host = ?1 AND state = "
-        "" SHARED_WAITING " AND EXISTS (SELECT 1 FROM visits v WHERE v.id = "
-        "pages.visit AND v.state = " SHARED_RUNNING
-        ") ORDER BY priority, id LIMIT ?2",
+        "SELECT p.id, p.host, p.priority, p.via, p.depth, p.attempts, "
+        "p.flags, p.url, p.path, p.type, p.visit, p.key, "
+        "" SHARED_KNOWN_COLUMNS " FROM (SELECT id, host, priority, via, "
+        "depth, attempts, flags, url, path, type, visit, key, (SELECT v.name "
+        "FROM visits v WHERE v.id = pages.visit) AS name FROM pages WHERE "
+        "host = ?1 AND state = " SHARED_WAITING " AND EXISTS (SELECT 1 FROM "
+        "visits v WHERE v.id = pages.visit AND v.state = " SHARED_RUNNING
+        ") ORDER BY priority, id LIMIT ?2) AS p LEFT JOIN known k ON k.name = "
+        "p.name AND k.key = p.key ORDER BY p.priority, p.id",
     [SHARED_PAGE_STOP_COUNT] = "SELECT visit, count(*) FROM pages WHERE host "
                                "= ?1 AND state = " SHARED_WAITING
                                " GROUP BY visit",
@@ -326,6 +380,40 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "WHERE id = ?1 ON CONFLICT (key) DO UPDATE SET visit = excluded.visit",
     [SHARED_ASIDE_READ] = "SELECT key FROM aside",
     [SHARED_ASIDE_FORGET] = "DELETE FROM aside",
+
+    [SHARED_KNOWN_KEEP] =
+        "INSERT INTO known (name, key, host, first, last, due, stored, checks, "
+        "changes, size, terms, links, status, depth, flags, url, type, etag, "
+        "modified, digest, place, history) SELECT (SELECT v.name FROM visits "
+        "v WHERE v.id = column1), column2, column3, column4, column5, "
+        "column6, column7, column8, column9, column10, column11, column12, "
+        "column13, column14, column15, column16, column17, column18, "
+        "column19, column20, column21, column22 FROM {rows number bytes "
+        "number number number number number number number number number "
+        "number number number number text text bytes bytes text text bytes} "
+        "WHERE true ON CONFLICT (name, key) DO UPDATE SET host = "
+        "excluded.host, last = excluded.last, due = excluded.due, stored = "
+        "excluded.stored, checks = excluded.checks, changes = "
+        "excluded.changes, size = excluded.size, terms = excluded.terms, "
+        "links = excluded.links, status = excluded.status, depth = "
+        "excluded.depth, flags = excluded.flags, url = excluded.url, type = "
+        "excluded.type, etag = excluded.etag, modified = excluded.modified, "
+        "digest = excluded.digest, place = excluded.place, history = "
+        "excluded.history",
+    [SHARED_RECALL_AT] = "SELECT recalled FROM visits WHERE id = ?1 AND state "
+                         "= " SHARED_RUNNING " AND recalled IS NOT NULL",
+    /* Of a page that is known on other terms nothing is said. */
+    [SHARED_RECALL] =
+        "SELECT k.key, k.host, k.url, k.type, k.depth, k.flags, CASE WHEN "
+        "k.terms <> v.terms OR EXISTS (SELECT 1 FROM pages p WHERE p.visit = "
+        "v.id AND p.key = k.key) THEN 2 WHEN k.due > v.due THEN 1 ELSE 0 END "
+        "FROM visits v JOIN known k ON k.name = v.name WHERE v.id = ?1 AND "
+        "k.key > ?2 ORDER BY k.key LIMIT ?3",
+    [SHARED_RECALLED] =
+        "UPDATE visits SET queued = queued + ?2, given_up = given_up + ?3, "
+        "not_due = not_due + ?4, recalled = ?5, state = CASE WHEN ?6 <> 0 AND "
+        "queued + ?2 <= 0 THEN " SHARED_ENDING " ELSE state END WHERE id = ?1 "
+        "AND state = " SHARED_RUNNING " AND recalled = ?7",
 
     [SHARED_ROBOTS_FIND] = "SELECT status, until - {now}, body FROM robots "
                            "WHERE origin = ?1 AND until > {now} AND until <= "
@@ -422,12 +510,12 @@ static enum seen_code make_tables(void *owner, struct sql *db,
 
 /* Of which start of the machine the times in the tables are. *noted: this
    program's own epoch is there. */
-static enum seen_code read_version(struct sql *db, enum sql_start *start,
-                                   bool *noted, struct seen_error *why)
+static enum seen_code read_any_version(struct sql *db, int64_t *version,
+                                       enum sql_start *start, bool *noted,
+                                       struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code;
-    int64_t version;
     bool row;
 
     code = sql_prepare(&st, db, "SELECT version, epoch FROM frontier_version",
@@ -438,16 +526,76 @@ static enum seen_code read_version(struct sql *db, enum sql_start *start,
         return code;
     if (!row)
         return seen_fail(why, SEEN_CORRUPT, 0, "the frontier has no version");
-    version = sql_number(st, 0);
+    *version = sql_number(st, 0);
     *start = sql_start_of(db, sql_text(st, 1));
     *noted = span_is(sql_text(st, 1), sql_epoch(db));
     sql_reset(st);
-    return version == SHARED_VERSION
-               ? SEEN_OK
+    return SEEN_OK;
+}
+
+static enum seen_code read_version(struct sql *db, enum sql_start *start,
+                                   bool *noted, struct seen_error *why)
+{
+    int64_t version = 0;
+    enum seen_code code = read_any_version(db, &version, start, noted, why);
+
+    return code != SEEN_OK || version == SHARED_VERSION
+               ? code
                : seen_fail(why, SEEN_MISMATCH, 0,
                            "%s has the tables of version %lld; this program "
                            "needs version %d",
                            sql_name(db), (long long)version, SHARED_VERSION);
+}
+
+/* A worker of the earlier version would end visits whose known pages are still
+   to come, and keep nothing of its pages. */
+static enum seen_code nobody_works(struct sql *db, struct seen_error *why)
+{
+    struct sql_statement *st;
+    int64_t workers = 0;
+    bool row;
+    enum seen_code code = sql_prepare(
+        &st, db,
+        "SELECT count(*) FROM workers WHERE gone = 0 AND until > {now}", why);
+
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row)
+        workers = sql_number(st, 0);
+    if (code != SEEN_OK || !workers)
+        return code;
+    return seen_fail(why, SEEN_BUSY, 0,
+                     "%s has tables of version 1, and %lld worker%s at work "
+                     "with it: end them first",
+                     sql_name(db), (long long)workers,
+                     workers == 1 ? " is" : "s are");
+}
+
+/* Who notes the version first converts: others wait for the row, and find
+   nothing to do. */
+static enum seen_code convert_tables(void *owner, struct sql *db,
+                                     struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum sql_start start;
+    int64_t version;
+    bool noted;
+    enum seen_code code = read_any_version(db, &version, &start, &noted, why);
+
+    (void)owner;
+    if (code == SEEN_OK)
+        code = sql_prepare(
+            &st, db,
+            "UPDATE frontier_version SET version = 2 WHERE version = 1", why);
+    if (code == SEEN_OK)
+        code = sql_do(st, why);
+    if (code != SEEN_OK || sql_changes(db) != 1)
+        return code;
+    if (start != SQL_START_ANOTHER)
+        code = nobody_works(db, why);
+    if (code == SEEN_OK)
+        code = sql_run(db, conversion, why);
+    return code == SEEN_OK && !*sql_epoch(db) ? sql_run(db, KNOWN_ROOM, why)
+                                              : code;
 }
 
 /* Two processes may do this at once: then one of them fails, and finds the
@@ -457,12 +605,16 @@ enum seen_code frontier_shared_create(struct sql *db, struct seen_error *why)
     struct seen_error first;
     enum sql_start start;
     enum seen_code code;
+    int64_t version = 0; /* there are no tables */
     bool noted;
 
-    code = read_version(db, &start, &noted, why);
+    code = read_any_version(db, &version, &start, &noted, why);
+    if (code == SEEN_OK)
+        code = version == 1 ? sql_transact(db, convert_tables, NULL, 0, why)
+                            : read_version(db, &start, &noted, why);
     if (code == SEEN_OK)
         return frontier_shared_aside_create(db, why);
-    if (code == SEEN_MISMATCH)
+    if (version)
         return code;
     code = sql_transact(db, make_tables, NULL, 0, &first);
     if (code == SEEN_OK || read_version(db, &start, &noted, why) == SEEN_OK)

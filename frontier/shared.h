@@ -6,6 +6,8 @@
  *     hosts       due time, pages that wait, and who has it; spans visits
  *     addresses   who asks the hosts of an address; spans visits
  *     pages       one row per URL of a visit that runs, unique by its key
+ *     known       what is known of pages that were fetched, by the name of
+ *                 the template; spans visits
  *     robots      robots.txt per origin; spans visits
  *     shards      page records per shard of a visit
  *     aside       pages that killed their workers, by key; spans visits
@@ -56,8 +58,11 @@ struct frontier_worker {
     void *owner;
 };
 
-/* Make the tables if they are missing. SEEN_MISMATCH: they are of another
-   version. */
+/*
+ * Make the tables if they are missing. Those of version 1, which had no known
+ * pages, become those of this version, unless a worker of that version is at
+ * work: SEEN_BUSY. SEEN_MISMATCH: they are of another version.
+ */
 enum seen_code frontier_shared_create(struct sql *db, struct seen_error *why);
 
 /* The database must stay open as long. The texts are copied. */
@@ -111,10 +116,16 @@ struct frontier_visit {
     uint64_t seed;
     unsigned shards;
     int64_t most; /* pages, at most; 0: no limit */
+    int64_t due;  /* the time that its name has, in Unix ms */
+    int64_t terms; /* of what it asks for: see struct frontier_known */
     enum frontier_visit_state state;
     int64_t began_ago, ended_ago; /* ms; -1: not */
     int64_t queued, fetched, failed, excluded, left, links, bytes;
     int64_t records; /* page records, of all shards */
+    int64_t not_due; /* known pages that it does not fetch */
+    bool recalling;  /* known pages are still to come: it does not end */
+    bool thorough;   /* the visit before left pages, whose links may be only
+                        on pages that have not changed */
 };
 
 /* A URL with its key, for a row. */
@@ -149,6 +160,41 @@ enum seen_code frontier_shared_visits(struct frontier_shared *f,
 enum seen_code frontier_shared_visit(struct frontier_shared *f, int64_t id,
                                      frontier_take_visit *take, void *owner,
                                      struct seen_error *why);
+
+/* --- known pages --- */
+
+/*
+ * What is known of a page that was fetched, in the visits of one name. Times
+ * are Unix time in ms, by clocks of workers: they are compared with each
+ * other only to see how long a page has not changed. `due` is compared with
+ * the time in the name of a visit, and with no clock.
+ *
+ * A row counts for visits that ask for the same: with the same template, start
+ * URLs and settings, which `terms` stands for. For others it is as if the page
+ * were not known, but for its copy.
+ */
+struct frontier_known {
+    unsigned char key[16];
+    int64_t first, last, due, stored, checks, changes, size, terms;
+    int64_t links; /* that the page had */
+    int status;
+    unsigned depth, flags; /* those of its row that outlive a visit */
+    struct seen_span url, type, etag, modified, digest, place, history;
+};
+
+/*
+ * A visit begins with its start URLs. The known pages of its name that are due
+ * become rows after that, a batch per call and transaction, while its pages
+ * are fetched; those that are not due are counted. The visit does not end
+ * before all of them were looked at. Any worker may call this, also several at
+ * once: a batch is done by one of them. weigh() gives the priority of a row.
+ * *more: there are more of them.
+ */
+typedef int64_t frontier_weigh(void *owner, struct seen_span url,
+                               unsigned depth);
+enum seen_code frontier_shared_recall(struct frontier_shared *f, int64_t visit,
+                                      frontier_weigh *weigh, void *owner,
+                                      bool *more, struct seen_error *why);
 
 /* Records per shard of a visit: records[i] for i < shards. */
 enum seen_code frontier_shared_records(struct frontier_shared *f,
@@ -228,6 +274,7 @@ struct frontier_shared_page {
     struct frontier_page page;
     int64_t visit;
     unsigned char key[16];
+    const struct frontier_known *known; /* NULL: it is not */
 };
 typedef bool frontier_take_shared(void *owner,
                                   const struct frontier_shared_page *page);
@@ -309,6 +356,7 @@ struct frontier_done {
     enum frontier_page_end end;
     int64_t bytes;
     int shard;    /* its record was published to; -1: there is none */
+    const struct frontier_known *known; /* what is known of it now; or NULL */
     bool refused; /* out: the host is not this worker's any more */
 };
 

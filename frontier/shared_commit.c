@@ -5,6 +5,7 @@
  *     hosts       lock those of pages, of links and of robots.txt
  *     visits      read which of them run
  *     pages       end those that are this worker's, of visits that run
+ *     known       keep what is known of them now
  *     links       insert those of pages that were ended
  *     stopped     give up the pages of hosts that are not asked any more
  *     hosts       write
@@ -49,6 +50,7 @@ struct commit {
     size_t *chosen; /* indices of what a batch is about */
     size_t chosens;
     struct frontier_insert *insert;
+    const struct frontier_done **known; /* pages whose row is kept */
     int64_t last; /* visit, if a host is stopped */
     int64_t pages, links, bytes;
     bool again; /* a visit stopped running */
@@ -346,6 +348,32 @@ static enum seen_code end_pages(struct commit *c, struct seen_error *why)
                     c->f, g->done[c->chosen[i]].page.id, why);
         }
     return code;
+}
+
+/* --- what is known of them --- */
+
+static int by_known(const void *a, const void *b)
+{
+    const struct frontier_done *x = *(const struct frontier_done *const *)a;
+    const struct frontier_done *y = *(const struct frontier_done *const *)b;
+    int order = (x->visit > y->visit) - (x->visit < y->visit);
+
+    return order ? order
+                 : memcmp(x->known->key, y->known->key, sizeof x->known->key);
+}
+
+static enum seen_code keep_known(struct commit *c, struct seen_error *why)
+{
+    const struct frontier_group *g = c->g;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->dones; i++)
+        if (!g->done[i].refused && g->done[i].known)
+            c->known[n++] = &g->done[i];
+    if (!n)
+        return SEEN_OK;
+    qsort(c->known, n, sizeof *c->known, by_known);
+    return frontier_shared_keep(c->f, c->known, n, why);
 }
 
 /* --- links --- */
@@ -676,11 +704,12 @@ static enum seen_code write_group(void *owner, struct sql *db,
         enum seen_code (*step)(struct commit *c, struct seen_error *why);
         const char *point;
     } steps[] = {
-        { lock_hosts, "locked" }, { read_visits, NULL },
-        { end_pages, "ended" },   { add_links, "inserted" },
-        { stop_hosts, NULL },     { write_hosts, NULL },
-        { write_origins, NULL },  { write_robots, NULL },
-        { write_visits, NULL },   { write_shards, "counted" },
+        { lock_hosts, "locked" },    { read_visits, NULL },
+        { end_pages, "ended" },      { keep_known, "known" },
+        { add_links, "inserted" },   { stop_hosts, NULL },
+        { write_hosts, NULL },       { write_origins, NULL },
+        { write_robots, NULL },      { write_visits, NULL },
+        { write_shards, "counted" },
     };
     struct commit *c = owner;
     enum seen_code code;
@@ -730,7 +759,9 @@ static enum seen_code allocate(struct commit *c, struct seen_error *why)
     c->shard = calloc(g->dones + 1, sizeof *c->shard);
     c->chosen = calloc(most, sizeof *c->chosen);
     c->insert = calloc(g->links + 1, sizeof *c->insert);
-    if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->insert)
+    c->known = calloc(g->dones + 1, sizeof *c->known);
+    if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->insert ||
+        !c->known)
         return no_memory_for(why, "the frontier");
     c->put_off_host = c->link_host + g->links;
     return SEEN_OK;
@@ -754,6 +785,7 @@ enum seen_code frontier_shared_commit(struct frontier_shared *f,
     }
     if (code == SEEN_OK)
         frontier_shared_reach(f, "committed");
+    free(c.known);
     free(c.insert);
     free(c.chosen);
     free(c.shard);

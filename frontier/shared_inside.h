@@ -11,7 +11,7 @@
 #include "../lib/text/map.h"
 
 enum {
-    SHARED_VERSION = 1,
+    SHARED_VERSION = 2,
     SHARED_LIST = 64,   /* numbers, names or rows in one statement */
     SHARED_ROWS = 1024, /* rows of one sql_do_rows() */
     SHARED_BATCH = 256, /* rows per transaction where there may be many */
@@ -26,6 +26,12 @@ enum {
 #define SHARED_RUNNING "0"
 #define SHARED_ENDING "1"
 #define SHARED_ENDED "2"
+
+/* Of a visit: known pages that it did not come to. */
+#define SHARED_UNRECALLED \
+    "CASE WHEN recalled IS NULL THEN 0 ELSE (SELECT count(*) FROM known k " \
+    "WHERE k.name = visits.name AND k.terms = visits.terms AND k.key > " \
+    "visits.recalled) END"
 
 #define SHARED_PLACES \
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, " \
@@ -100,6 +106,11 @@ enum shared_statement {
     SHARED_ASIDE_ADD,
     SHARED_ASIDE_READ,
     SHARED_ASIDE_FORGET,
+
+    SHARED_KNOWN_KEEP,
+    SHARED_RECALL_AT,
+    SHARED_RECALL,
+    SHARED_RECALLED,
 
     SHARED_ROBOTS_FIND,
     SHARED_ROBOTS_KEEP,
@@ -202,6 +213,7 @@ struct frontier_insert {
     const struct frontier_link *link;
     int64_t visit, host;
     int state;
+    bool wanted; /* also if the page is known and not due */
     size_t i;   /* for the caller's use */
     bool fresh; /* set: no row had this key */
 };
@@ -209,6 +221,20 @@ struct frontier_insert {
 enum seen_code frontier_shared_insert(struct frontier_shared *f,
                                       struct frontier_insert *insert, size_t n,
                                       struct seen_error *why);
+
+/* The columns of a known page, from this one on. False: they are NULL. */
+#define SHARED_KNOWN_COLUMNS \
+    "k.first, k.last, k.due, k.stored, k.checks, k.changes, k.size, k.terms, " \
+    "k.links, k.status, k.depth, k.flags, k.url, k.type, k.etag, k.modified, " \
+    "k.digest, k.place, k.history"
+bool frontier_shared_read_known(struct sql_statement *st, int column,
+                                struct frontier_known *known);
+
+/* In a commit that has locked the hosts of these pages: keep what is known of
+   them, in the order of their keys. */
+enum seen_code frontier_shared_keep(struct frontier_shared *f,
+                                    const struct frontier_done **done,
+                                    size_t n, struct seen_error *why);
 
 /* Write the changes of `queued` to the rows of hosts. */
 enum seen_code frontier_shared_count(struct frontier_shared *f,

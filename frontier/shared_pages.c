@@ -41,6 +41,7 @@ static void bind_page(void *owner, struct sql_statement *st, size_t i)
     sql_bind_text(st, 10, page->url);
     sql_bind_text(st, 11, page->path);
     sql_bind_text(st, 12, page->type);
+    sql_bind_number(st, 13, in->wanted);
 }
 
 /* A row is new: the first one of the rows that have its visit and key. */
@@ -125,9 +126,14 @@ static enum seen_code read_pages(void *owner, struct sql *db,
             .visit = sql_number(st, 10),
         };
         struct seen_span key = sql_text(st, 11);
+        struct frontier_known known;
 
         if (key.len == sizeof page.key)
             memcpy(page.key, key.text, key.len);
+        if (frontier_shared_read_known(st, 12, &known)) {
+            memcpy(known.key, page.key, sizeof page.key);
+            page.known = &known;
+        }
         if (!r->take(r->owner, &page)) {
             sql_reset(st);
             break;

@@ -44,6 +44,8 @@ static void bind_visit(struct sql_statement *st,
     sql_bind_number(st, 4, (int64_t)visit->seed);
     sql_bind_number(st, 5, visit->shards);
     sql_bind_number(st, 6, visit->most);
+    sql_bind_number(st, 7, visit->due);
+    sql_bind_number(st, 8, visit->terms);
 }
 
 /* *id is 0 if there is no new row. */
@@ -56,6 +58,7 @@ static enum seen_code add_visit(const struct beginning *b, int64_t *id,
 
     *id = 0;
     bind_visit(st, b->visit);
+    sql_bind_bytes(st, 9, (struct seen_span){ "", 0 });
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
         *id = sql_number(st, 0);
     return code;
@@ -104,7 +107,11 @@ static enum seen_code add_start(struct beginning *b, int64_t visit,
     for (size_t i = 0; i < b->n; i++) {
         b->host[i] = (struct frontier_locked){ .id = b->id[i] };
         b->insert[i] = (struct frontier_insert){
-            .link = &b->start[i], .visit = visit, .host = b->id[i], .i = i
+            .link = &b->start[i],
+            .visit = visit,
+            .host = b->id[i],
+            .wanted = true,
+            .i = i,
         };
     }
     hosts = frontier_shared_sort(b->host, b->n);
@@ -210,6 +217,9 @@ void frontier_shared_read_visit(struct sql_statement *st,
         .links = sql_number(st, 15),
         .bytes = sql_number(st, 16),
         .records = sql_number(st, 17),
+        .not_due = sql_number(st, 18),
+        .recalling = sql_number(st, 19),
+        .thorough = sql_number(st, 20),
     };
 }
 
@@ -405,11 +415,12 @@ static enum seen_code close_visit(void *owner, struct sql *db,
                                   struct seen_error *why)
 {
     const int64_t *visit = owner;
-    char text[200];
+    char text[400];
 
     snprintf(text, sizeof text,
-             "UPDATE visits SET given_up = given_up + queued, queued = 0, "
-             "state = " SHARED_ENDING " WHERE id = %lld AND state = "
+             "UPDATE visits SET given_up = given_up + queued + "
+             "" SHARED_UNRECALLED ", queued = 0, state = " SHARED_ENDING
+             " WHERE id = %lld AND state = "
              "" SHARED_RUNNING,
              (long long)*visit);
     return sql_run(db, text, why);

@@ -61,12 +61,14 @@ const char *const frontier_wait_names[FRONTIER_WAITS] = {
     "THEN 1 WHEN h.queued > 0 THEN 2 ELSE 3 END, h.due, h.id LIMIT ?2"
 
 static const char *const shared[QUESTIONS] = {
-    [VISITS] = "SELECT id, visit, name, job, seed, shards, most, state, ?1 - "
-               "began, CASE WHEN ended = 0 THEN -1 ELSE ?1 - ended END, "
-               "queued, fetched, failed, excluded, given_up, links, bytes, "
-               "(SELECT coalesce(sum(records), 0) FROM shards s WHERE s.visit "
-               "= visits.id) FROM visits ORDER BY CASE WHEN state < 2 THEN 0 "
-               "ELSE 1 END, id DESC LIMIT ?2",
+    [VISITS] =
+        "SELECT id, visit, name, job, seed, shards, most, state, ?1 - "
+        "began, CASE WHEN ended = 0 THEN -1 ELSE ?1 - ended END, "
+        "queued, fetched, failed, excluded, given_up, links, bytes, "
+        "(SELECT coalesce(sum(records), 0) FROM shards s WHERE s.visit "
+        "= visits.id), not_due, CASE WHEN recalled IS NULL THEN 0 ELSE "
+        "1 END, thorough FROM visits ORDER BY CASE WHEN state < 2 THEN 0 "
+        "ELSE 1 END, id DESC LIMIT ?2",
     [HOSTS] =
         "SELECT h.id, " WAIT ", " DUE_IN ", CASE WHEN h.asked = 0 THEN "
         "-1 WHEN h.asked > ?1 THEN 0 ELSE ?1 - h.asked END, coalesce(h.delay, -1), h.queued, "
@@ -112,7 +114,7 @@ static const char *const alone[QUESTIONS] = {
                                                           "" COUNTED("'failed'") ", " COUNTED(
                                                               "'robots'") ", "
                                                                           "" LAST("coalesce(sum(queued) FILTER (WHERE stopped IS NOT NULL), 0)") ", " COUNTED(
-                                                                              "'fresh'") ", " LAST("coalesce(sum(bytes), 0)") ", -1 "
+                                                                              "'fresh'") ", " LAST("coalesce(sum(bytes), 0)") ", -1, 0, 0, 0 "
                                                                                                                               "FROM visits v ORDER BY v.ended <> 0, v.id DESC LIMIT ?2",
     [HOSTS] =
         "SELECT h.id, " FOLDER_WAIT ", h.due - ?1, -1, -1, h.queued, "
@@ -185,6 +187,11 @@ static enum seen_code find_kind(struct frontier_status *s, bool *same,
     code = ask(s->db, "SELECT version, epoch FROM frontier_version", &version,
                same, why);
     s->shared = code == SEEN_OK;
+    if (code == SEEN_OK && version < SHARED_VERSION)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "%s has tables of version %lld; the next seen "
+                         "work converts them",
+                         sql_name(s->db), (long long)version);
     if (code == SEEN_OK && version != SHARED_VERSION)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "%s has the tables of version %lld; this program "

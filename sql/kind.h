@@ -34,7 +34,7 @@ struct sql_statement {
 
 /* The parameters of a statement: the highest number, and the types of those
    that are the columns of {rows ...}: ?1 to ?columns. */
-enum { SQL_COLUMNS = 16 };
+enum { SQL_COLUMNS = 24 };
 enum sql_type { SQL_NUMBER, SQL_REAL, SQL_TEXT, SQL_BYTES };
 struct sql_parameters {
     unsigned highest, columns;

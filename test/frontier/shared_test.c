@@ -1,7 +1,7 @@
 /* The frontier of many workers: what shared.h promises, on each database. */
 #include "test/frontier/place.h"
 
-enum { LEASE = 60000 };
+enum { LEASE = 60000, TERMS = 7 };
 
 /* --- visits --- */
 
@@ -46,6 +46,8 @@ static enum frontier_visit_state begin(struct place_worker *w,
         .seed = UINT64_C(0xfedcba9876543210),
         .shards = 2,
         .most = most,
+        .due = 1000 * atoi(at + 1),
+        .terms = TERMS,
     };
     enum frontier_visit_state state = FRONTIER_COALESCED;
 
@@ -123,6 +125,7 @@ static struct hosts lease(struct place_worker *w, unsigned most, int64_t ahead)
 
 struct pages {
     struct frontier_shared_page page[600];
+    struct frontier_known known[600];
     char url[600][40];
     size_t n;
 };
@@ -133,6 +136,10 @@ static bool take_page(void *owner, const struct frontier_shared_page *page)
 
     assert_true(p->n < 600);
     p->page[p->n] = *page;
+    if (page->known) { /* its texts do not live as long */
+        p->known[p->n] = *page->known;
+        p->page[p->n].known = &p->known[p->n];
+    }
     snprintf(p->url[p->n], sizeof p->url[0], "%.*s", (int)page->page.url.len,
              page->page.url.text);
     p->n++;
@@ -950,6 +957,262 @@ TEST(old_visits_and_dead_workers_are_forgotten)
     place_close(&b);
 }
 
+/* --- known pages --- */
+
+static int64_t weigh(void *owner, struct seen_span url, unsigned depth)
+{
+    assert_non_null(owner);
+    assert_true(url.len);
+    return (int64_t)depth;
+}
+
+/* What is known of a page: when it is due, and on which terms. */
+static void know(struct frontier_known *known,
+                 const struct frontier_shared_page *page, const char *url,
+                 int64_t due, int64_t terms)
+{
+    *known = (struct frontier_known){
+        .first = 1,
+        .last = 2,
+        .due = due,
+        .checks = page->known ? page->known->checks + 1 : 0,
+        .terms = terms,
+        .status = 200,
+        .depth = 1,
+        .url = span_of(url),
+        .type = span_of("news"),
+        .etag = { "\"\0\xff\"", 4 },
+        .modified = span_of(""),
+        .digest = span_of("SHA"),
+        .place = span_of(""),
+        .history = { "\0\0\0\1", 4 },
+    };
+    memcpy(known->key, page->key, sizeof known->key);
+}
+
+/* End all pages of hosts that the worker takes. Of three, one is due in every
+   visit, one after the visit @2, and one is known on other terms. */
+static size_t end_all(struct place_worker *w, struct group *g,
+                      struct frontier_known *known, struct pages *p)
+{
+    struct hosts h = lease(w, 100, 0);
+    size_t n = 0;
+
+    for (size_t i = 0; i < h.n; i++) {
+        p->n = 0;
+        GOOD(frontier_shared_next(w->f, h.id[i], 600, take_page, p, &why));
+        for (size_t k = 0; k < p->n; k++, n++) {
+            int number = atoi(strrchr(p->url[k], '/') + 1);
+
+            know(&known[n], &p->page[k], p->url[k], number % 3 == 1 ? 2500 : 0,
+                 TERMS + (number % 3 == 2));
+            end_page(g, &p->page[k], FRONTIER_FETCHED, -1);
+            g->done[n].known = &known[n];
+        }
+        assert_int_equal(commit(w, g), SEEN_OK);
+    }
+    return n;
+}
+
+/* Give all hosts back. */
+static void go_and_come(struct place_worker *w)
+{
+    GOOD(frontier_shared_leave(w->f, &why));
+    GOOD(sql_run(w->db, "UPDATE hosts SET due = 0", &why));
+    GOOD(frontier_shared_join(w->f, &why));
+}
+
+static void end_visit(struct place_worker *w, int64_t id)
+{
+    assert_int_equal(visit_of(w, id).v.state, FRONTIER_ENDING);
+    GOOD(frontier_shared_ended(w->f, id, &why));
+}
+
+/* A first visit of 600 pages of one host, and what is known of them. */
+static void visit_once(struct place_worker *w)
+{
+    struct frontier_known *known = calloc(600, sizeof *known);
+    struct pages *p = calloc(1, sizeof *p);
+    struct group *g = group_new();
+
+    begin_with(w, "news@1", 0, 1, 600);
+    assert_false(visit_of(w, 1).v.recalling);
+    assert_int_equal(end_all(w, g, known, p), 600);
+    end_visit(w, 1);
+    assert_int_equal(place_ask(w->db, "SELECT count(*) FROM known"), 600);
+    go_and_come(w);
+    free(g);
+    free(p);
+    free(known);
+}
+
+TEST(known_pages_that_are_due_come_back_in_batches_by_any_worker)
+{
+    struct place_worker a, b;
+    struct links found = { .n = 0 };
+    struct group *g = group_new();
+    struct pages *p = calloc(1, sizeof *p);
+    bool more = true;
+    struct hosts h;
+    int calls = 0;
+
+    two_workers(&a, &b);
+    visit_once(&a);
+    begin_with(&a, "news@2", 0, 1, 1); /* page 0 */
+    assert_true(visit_of(&a, 2).v.recalling);
+    assert_false(visit_of(&a, 2).v.thorough);
+
+    /* The start page is done, and the visit goes on. Of links on it one is
+       known and not due, and one is known on other terms. */
+    h = lease(&a, 10, 0);
+    p->n = 0;
+    GOOD(frontier_shared_next(a.f, h.id[0], 600, take_page, p, &why));
+    assert_int_equal(p->n, 1);
+    assert_int_equal(p->known[0].status, 200);
+    assert_int_equal(p->known[0].etag.len, 4);
+    end_page(g, &p->page[0], FRONTIER_FETCHED, -1);
+    add_link(&found, 2, 0, 1);
+    add_link(&found, 2, 0, 2);
+    add_link(&found, 2, 0, 3);
+    with_links(g, &found, 0);
+    assert_int_equal(commit(&a, g), SEEN_OK);
+    assert_true(!g->fresh[0] && g->fresh[1] && g->fresh[2]);
+    assert_int_equal(visit_of(&a, 2).v.queued, 2);
+
+    while (more) {
+        struct place_worker *w = calls++ % 2 ? &a : &b;
+
+        GOOD(frontier_shared_recall(w->f, 2, weigh, w, &more, &why));
+        check_sums(a.db);
+    }
+    assert_int_equal(calls, 3);
+    GOOD(frontier_shared_recall(a.f, 2, weigh, &a, &more, &why));
+    assert_false(more);
+    assert_false(visit_of(&a, 2).v.recalling);
+    assert_int_equal(visit_of(&a, 2).v.not_due, 200);
+    /* 200 are due, of which one was a start page; and page 2. */
+    assert_int_equal(visit_of(&a, 2).v.queued, 200);
+    p->n = 0;
+    GOOD(frontier_shared_next(a.f, h.id[0], 600, take_page, p, &why));
+    assert_int_equal(p->n, 200);
+    assert_int_equal(p->page[199].page.depth, 1);
+    place_close(&a);
+    place_close(&b);
+    free(g);
+    free(p);
+}
+
+TEST(a_visit_whose_known_pages_are_not_due_ends_when_they_were_looked_at)
+{
+    struct place_worker a, b;
+    struct group *g = group_new();
+    struct links l = { .n = 0 };
+    struct pages p;
+    bool more = true;
+    struct hosts h;
+
+    two_workers(&a, &b);
+    visit_once(&a);
+    GOOD(sql_run(a.db, "UPDATE known SET due = 9000, terms = 7", &why));
+    add_link(&l, 0, 0, 1);
+    assert_int_equal(begin(&a, "news@2", 0, &l), FRONTIER_RUNNING);
+    h = lease(&a, 1, 0);
+    p = next(&a, h.id[0], 10);
+    end_page(g, &p.page[0], FRONTIER_FETCHED, -1);
+    assert_int_equal(commit(&a, g), SEEN_OK);
+    assert_int_equal(visit_of(&a, 2).v.state, FRONTIER_RUNNING);
+    while (more)
+        GOOD(frontier_shared_recall(b.f, 2, weigh, &b, &more, &why));
+    assert_int_equal(visit_of(&a, 2).v.not_due, 599);
+    end_visit(&b, 2);
+
+    /* A budget ends a visit before: what was not looked at is left, and the
+       next visit cannot trust that all links of unchanged pages are known. */
+    go_and_come(&a);
+    assert_int_equal(begin(&a, "news@10", 1, &l), FRONTIER_RUNNING);
+    h = lease(&a, 1, 0);
+    p = next(&a, h.id[0], 10);
+    free(g);
+    g = group_new();
+    end_page(g, &p.page[0], FRONTIER_FETCHED, -1);
+    assert_int_equal(commit(&a, g), SEEN_OK);
+    assert_int_equal(visit_of(&a, 3).v.left, 600);
+    end_visit(&a, 3);
+    assert_int_equal(begin(&a, "news@11", 1, &l), FRONTIER_RUNNING);
+    assert_true(visit_of(&a, 4).v.thorough);
+    place_close(&a);
+    place_close(&b);
+    free(g);
+}
+
+TEST(a_page_that_is_refused_is_not_known)
+{
+    struct place_worker a, b;
+    struct group *g = group_new();
+    struct frontier_known known;
+    struct pages p;
+    struct hosts h;
+
+    two_workers(&a, &b);
+    begin_with(&a, "news@1", 0, 1, 2);
+    h = lease(&a, 1, 0);
+    p = next(&a, h.id[0], 10);
+    know(&known, &p.page[0], p.url[0], 0, TERMS);
+    end_page(g, &p.page[0], FRONTIER_FETCHED, -1);
+    g->done[0].known = &known;
+    assert_int_equal(commit(&b, g), SEEN_OK); /* b does not have the host */
+    assert_true(g->done[0].refused);
+    assert_int_equal(place_ask(a.db, "SELECT count(*) FROM known"), 0);
+    place_end_lease(a.db, frontier_shared_number(a.f));
+    assert_int_equal(commit(&a, g), SEEN_ABSENT);
+    assert_int_equal(place_ask(a.db, "SELECT count(*) FROM known"), 0);
+    place_close(&a);
+    place_close(&b);
+    free(g);
+}
+
+/* --- versions --- */
+
+/* What version 1 did not have. */
+static void go_back_to_version_1(struct sql *db)
+{
+    GOOD(sql_run(db,
+                 "DROP TABLE known; ALTER TABLE visits DROP COLUMN due; ALTER "
+                 "TABLE visits DROP COLUMN terms; ALTER TABLE visits DROP "
+                 "COLUMN recalled; ALTER TABLE visits DROP COLUMN not_due; "
+                 "ALTER TABLE visits DROP COLUMN thorough; UPDATE "
+                 "frontier_version SET version = 1",
+                 &why));
+}
+
+TEST(tables_of_version_1_are_converted_when_nobody_works)
+{
+    const struct frontier_worker worker = { .name = "c:3", .lease = LEASE };
+    struct place_worker w, v;
+    struct seen_error busy;
+
+    place_open(&w, "a:1", LEASE);
+    GOOD(frontier_shared_join(w.f, &why));
+    begin_with(&w, "news@1", 0, 2, 10);
+    frontier_shared_close(w.f);
+    sql_close(w.db);
+    GOOD(sql_connect(&v.db, place, SQL_WRITE, &why));
+    go_back_to_version_1(v.db);
+    assert_int_equal(frontier_shared_create(v.db, &busy), SEEN_BUSY);
+    assert_non_null(strstr(busy.text, "end them"));
+    assert_int_equal(place_ask(v.db, "SELECT version FROM frontier_version"),
+                     1);
+    GOOD(sql_run(v.db, "UPDATE workers SET until = {now}", &why));
+    GOOD(frontier_shared_create(v.db, &why));
+    GOOD(frontier_shared_create(v.db, &why));
+    GOOD(frontier_shared_open(&v.f, v.db, &worker, &why));
+    GOOD(frontier_shared_join(v.f, &why));
+    assert_int_equal(visit_of(&v, 1).v.queued, 10);
+    assert_false(visit_of(&v, 1).v.recalling);
+    assert_int_equal(lease(&v, 10, 100000).n, 2);
+    place_close(&v);
+}
+
 TEST(tables_of_another_version_are_refused)
 {
     const struct frontier_worker worker = { .name = "c:3" };
@@ -1460,6 +1723,12 @@ int main(void)
         PLACE_TEST(a_worker_that_leaves_gives_everything_back),
         PLACE_TEST(a_large_visit_is_deleted_in_batches),
         PLACE_TEST(old_visits_and_dead_workers_are_forgotten),
+        PLACE_TEST(
+            known_pages_that_are_due_come_back_in_batches_by_any_worker),
+        PLACE_TEST(
+            a_visit_whose_known_pages_are_not_due_ends_when_they_were_looked_at),
+        PLACE_TEST(a_page_that_is_refused_is_not_known),
+        PLACE_TEST(tables_of_version_1_are_converted_when_nobody_works),
         PLACE_TEST(tables_of_another_version_are_refused),
         PLACE_TEST(after_another_start_of_the_machine_no_lease_is_valid),
         PLACE_TEST(a_commit_whose_answer_was_lost_is_added_once),
