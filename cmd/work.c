@@ -215,6 +215,7 @@ static void show_report(const struct crawl_team_report *r, bool json)
     if (json) {
         cmd_json_open(NULL, '{');
         cmd_json_count("pages", r->pages);
+        cmd_json_count("unchanged", r->unchanged);
         cmd_json_count("bytes", r->bytes);
         cmd_json_count("requests", r->requests);
         cmd_json_count("records", r->records);
@@ -233,8 +234,11 @@ static void show_report(const struct crawl_team_report *r, bool json)
         cmd_json_shut('}');
         return;
     }
-    output_format("pages         %s, %s, %s\n", show_count(r->pages),
+    output_format("pages         %s, %s, %s", show_count(r->pages),
                   show_bytes(r->bytes), show_counted(r->requests, "request"));
+    if (r->unchanged)
+        output_format("; %s unchanged", show_count(r->unchanged));
+    output_text("\n");
     output_format("records       %s\n", show_count(r->records));
     output_format("links         %s; %s asked of the frontier, %s new\n",
                   show_count(r->links), show_count(r->asked),

@@ -63,6 +63,8 @@ static bool show_visit(void *owner, const struct frontier_visit *v)
                       show_count((uint64_t)v->excluded));
     if (v->left > 0)
         output_format(", %s left", show_count((uint64_t)v->left));
+    if (v->not_due > 0)
+        output_format(", %s not due", show_count((uint64_t)v->not_due));
     output_text("\n");
     return true;
 }
@@ -165,6 +167,7 @@ static bool list_visit(void *owner, const struct frontier_visit *v)
     cmd_json_known("failed", v->failed);
     cmd_json_known("excluded", v->excluded);
     cmd_json_known("left", v->left);
+    cmd_json_known("not_due", v->not_due);
     cmd_json_known("links", v->links);
     cmd_json_known("bytes", v->bytes);
     cmd_json_known("records", v->records);

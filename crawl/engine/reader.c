@@ -858,6 +858,19 @@ static enum seen_code pack(struct crawl_reader *r, struct seen_error *why)
                : seen_fail(why, SEEN_NOMEM, 0, "no memory for a page");
 }
 
+/* Without WARC files: is the payload the one that is known? */
+static enum seen_code compare(struct crawl_reader *r, struct seen_error *why)
+{
+    struct crawl_page *page = r->page;
+    enum seen_code code = warc_digest(r->decoded.payload, page->packed.digest,
+                                      why);
+
+    if (code == SEEN_OK && page->known.id && !page->cut &&
+        !strcmp(page->packed.digest, page->known.digest))
+        page->outcome = CRAWL_UNCHANGED;
+    return code;
+}
+
 /* --- the whole of it --- */
 
 static enum seen_code extract(struct crawl_reader *r, struct seen_error *why)
@@ -882,6 +895,8 @@ static enum seen_code finish_answer(struct crawl_reader *r,
 
     if (page->outcome != CRAWL_AGAIN && wants_warc(r) && may_pack(r))
         code = pack(r, why);
+    else if (page->outcome == CRAWL_STORED && r->shared->digests)
+        code = compare(r, why);
     if (code == SEEN_OK && page->outcome != CRAWL_AGAIN &&
         !r->shared->settings->urls_only)
         code = extract(r, why);

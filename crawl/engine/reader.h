@@ -36,6 +36,7 @@ struct crawl_shared {
     atomic_size_t *pages; /* of it, in memory; or NULL */
     struct crawl_team_visit *team; /* of a team: what else is known of it */
     bool no_warc; /* nothing is packed */
+    bool digests; /* they are wanted all the same */
 };
 
 /*

@@ -119,7 +119,7 @@ struct taking {
 };
 
 static bool take_page(void *owner, const struct frontier_page *row,
-                      int64_t visit)
+                      int64_t visit, struct crawl_known *known)
 {
     struct taking *t = owner;
     struct crawl_page *page;
@@ -133,6 +133,10 @@ static bool take_page(void *owner, const struct frontier_page *row,
     }
     page->host = t->host;
     page->visit = visit;
+    if (known) {
+        page->known = *known;
+        *known = (struct crawl_known){ .id = 0 };
+    }
     crawl_list_add(&t->pages, page);
     return t->pages.n < t->wanted;
 }

@@ -17,9 +17,10 @@
 
 #include "group.h"
 
-/* A row of a page that waits, and its visit. False: no more of them. */
+/* A row of a page that waits, its visit, and what is known of it, or NULL. What
+   the page takes of that is zeros then. False: no more of them. */
 typedef bool crawl_take_row(void *owner, const struct frontier_page *row,
-                            int64_t visit);
+                            int64_t visit, struct crawl_known *known);
 
 /* What the committing thread does after a turn. */
 enum crawl_next {
@@ -98,7 +99,7 @@ struct crawl_store {
                             unsigned most, crawl_take_row *take, void *owner,
                             struct seen_error *why);
     /* Give such a page what its visit asks for, page->shared, and what is known
-       of it; or not, then it waits on. */
+       of it, if its row came without that; or not, then it waits on. */
     enum seen_code (*prepare)(struct crawl *c, struct crawl_page *page,
                               struct seen_error *why);
 

@@ -30,7 +30,7 @@ static bool take_page(void *owner, const struct frontier_page *row)
 {
     const struct taking *t = owner;
 
-    return t->take(t->owner, row, 0);
+    return t->take(t->owner, row, 0, NULL);
 }
 
 enum seen_code crawl_folder_pages(struct crawl *c,

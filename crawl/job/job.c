@@ -209,6 +209,36 @@ static enum seen_code read_visit(struct crawl_job *job, const json_t *root,
     return SEEN_OK;
 }
 
+/* The hash stands for the template. A member that is missing and one that says
+   what is usual differ, which costs one visit in full. */
+static enum seen_code read_terms(struct crawl_job *job, const json_t *root,
+                                 struct seen_error *why)
+{
+    static const char *const asked[] = { "hash", "settings", "shards",
+                                         "start" };
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    struct buffer terms = { .bytes = NULL };
+    bool good;
+
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        const json_t *value = json_object_get(root, asked[i]);
+        char *text = value ? json_tree_text(value, JSON_COMPACT |
+                                                       JSON_SORT_KEYS |
+                                                       JSON_ENCODE_ANY)
+                           : NULL;
+
+        terms.failed |= value && !text;
+        buffer_text(&terms, text ? text : "");
+        buffer_byte(&terms, '\n');
+        free(text);
+    }
+    good = !terms.failed && digest(sum, terms.bytes, terms.len);
+    for (int i = 0; good && i < 8; i++)
+        job->terms = job->terms << 8 | sum[i];
+    buffer_clear(&terms);
+    return good ? SEEN_OK : no_memory_for(why, "a job");
+}
+
 /* --- the template --- */
 
 static enum seen_code check_hash(struct crawl_job *job,
@@ -412,6 +442,22 @@ static enum seen_code read_settings(struct crawl_settings *s,
         if (code != SEEN_OK)
             return code;
     }
+    return SEEN_OK;
+}
+
+/* Without any of these every known page is due in every visit. */
+static enum seen_code read_policy(struct crawl_job *job,
+                                  struct seen_error *why)
+{
+    const struct crawl_settings *s = &job->settings;
+
+    job->policy = s->policy || s->revisit_every || s->revisit_min ||
+                  s->revisit_max;
+    if (s->policy && strcmp(s->policy, "uniform") &&
+        strcmp(s->policy, "proportional"))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "settings.policy: uniform or proportional; freshest "
+                         "is for seen crawl");
     return SEEN_OK;
 }
 
@@ -629,9 +675,13 @@ static enum seen_code fill(struct crawl_job *job,
     if (code == SEEN_OK)
         code = read_visit(job, root, why);
     if (code == SEEN_OK)
+        code = read_terms(job, root, why);
+    if (code == SEEN_OK)
         code = read_template(job, root, why);
     if (code == SEEN_OK)
         code = read_settings(s, root, why);
+    if (code == SEEN_OK)
+        code = read_policy(job, why);
     if (code == SEEN_OK)
         code = read_start(job, root, why);
     if (code == SEEN_OK && json_object_get(root, "shards"))

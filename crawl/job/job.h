@@ -55,7 +55,17 @@ enum {
       "broad (default); topical follows links of pages that match --words, " \
       "the best first" }, \
     CRAWL_ORDER_OPTIONS, \
-    CRAWL_POLITE_OPTIONS
+    CRAWL_POLITE_OPTIONS, \
+    { "policy", 0, TEXT, "uniform|proportional", CRAWL_SETTING(policy), \
+      "known pages are not due in every visit: all alike, or those sooner " \
+      "that change more often" }, \
+    { "revisit-every", 0, DURATION, "TIME", CRAWL_SETTING(revisit_every), \
+      "how long after a visit a page is due again, as long as nothing else is " \
+      "known of it (default 1d, or the template's interval)" }, \
+    { "revisit-min", 0, DURATION, "TIME", CRAWL_SETTING(revisit_min), \
+      "no page is due again before (default 1h)" }, \
+    { "revisit-max", 0, DURATION, "TIME", CRAWL_SETTING(revisit_max), \
+      "every page is due again after (default 30d)" }
 /* clang-format on */
 
 /* What a job is made of. */
@@ -95,6 +105,8 @@ struct crawl_job {
     char visit[128], name[CRAWL_JOB_NAME_MOST + 1];
     char hash[65]; /* "" without a template */
     uint64_t seed, due;
+    uint64_t terms; /* a hash of all that it asks for, but for when */
+    bool policy;    /* --policy or one of its times was given */
     unsigned shards;
     struct crawl_settings settings;  /* complete; the members that are the
                                         worker's have their defaults */

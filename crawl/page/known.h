@@ -32,6 +32,10 @@ struct crawl_known {
     char *url, *etag, *modified, *digest, *note; /* "" where there is none */
     char *place; /* of the response with this digest: "OFFSET FILE" */
     char *type;  /* of a template's page */
+
+    /* Of a team only; a folder has them in its rows, or needs none. */
+    int64_t terms; /* what its visit asked for: frontier_known */
+    int64_t links; /* that it had */
 };
 
 /* The texts of a page, in the order in which crawl_known_take_texts() has

@@ -11,7 +11,9 @@
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/little.h"
 #include "../../lib/text/span.h"
+#include "../engine/learn.h"
 #include "../page/record.h"
+#include "../page/revisit.h"
 #include "../page/scope.h"
 #include "cache.h"
 
@@ -25,6 +27,8 @@ struct shared_rows {
     struct crawl_part **part;   /* of done[i] */
     struct crawl_found **found; /* of link[i] */
     char (*path)[CRAWL_PATH];
+    struct crawl_known *row; /* what is known of done[i] now */
+    struct frontier_known *known;
 };
 
 static enum seen_code no_memory(struct seen_error *why)
@@ -159,6 +163,8 @@ static enum seen_code make_room(const struct crawl_group *g,
     r->all.fresh = calloc(links, sizeof *r->all.fresh);
     r->found = calloc(links, sizeof *r->found);
     r->path = calloc(links, sizeof *r->path);
+    r->row = calloc(pages, sizeof *r->row);
+    r->known = calloc(pages, sizeof *r->known);
     r->all.robots = r->robots;
     r->all.put_off = r->put_off;
     r->all.asked = g->asked;
@@ -166,7 +172,8 @@ static enum seen_code make_room(const struct crawl_group *g,
     r->all.origin = g->origin;
     r->all.origins = g->origins;
     return r->part && r->robots && r->put_off && r->all.done && r->all.link &&
-                   r->all.from && r->all.fresh && r->found && r->path
+                   r->all.from && r->all.fresh && r->found && r->path &&
+                   r->row && r->known
                ? SEEN_OK
                : no_memory(why);
 }
@@ -186,6 +193,8 @@ static void clear(struct crawl_group *g)
     free(r->all.fresh);
     free(r->found);
     free(r->path);
+    free(r->row);
+    free(r->known);
     free(r);
 }
 
@@ -208,9 +217,96 @@ static void add_link(struct shared_rows *r, struct crawl_found *found,
     all->from[all->links++] = from;
 }
 
-static void add_page(struct shared_rows *r, struct crawl_part *part)
+/* --- what is known of a page --- */
+
+/* When it is due, by the time in the names of visits: the clocks of workers do
+   not matter, nor how late a visit begins. 0: in every visit. */
+static int64_t find_due(const struct crawl_job *job,
+                        const struct crawl_page *page,
+                        const struct crawl_known *row)
 {
-    const struct crawl_page *page = part->page;
+    int64_t interval = crawl_revisit_due(&job->settings, row) - row->last;
+
+    if (page->outcome == CRAWL_FAILED || page->status == 429 ||
+        page->status >= 500 || (!row->every && !job->policy))
+        return 0;
+    return (int64_t)job->due * 1000 + interval;
+}
+
+/* A page that robots.txt keeps out, or that was set aside, is known, too, if
+   nothing else is: next time it may be let in, and nobody may read again the
+   page that led to it. */
+static bool learn(const struct crawl *c, struct crawl_page *page,
+                  struct crawl_known *row)
+{
+    const struct crawl_job *job = page->shared->team->job;
+
+    *row = page->known;
+    row->terms = (int64_t)job->terms;
+    if (crawl_page_was_fetched(page)) {
+        crawl_learn(row, page, job->template, c->team->folder);
+        row->due = find_due(job, page, row);
+        if ((page->outcome == CRAWL_STORED ||
+             page->outcome == CRAWL_UNCHANGED) &&
+            page->status != 304)
+            row->links = (int64_t)page->links;
+        return true;
+    }
+    row->url = page->url;
+    row->type = page->type;
+    row->etag = row->modified = row->digest = row->place = page->place;
+    row->first = row->last = page->started;
+    row->depth = page->depth;
+    return (page->outcome == CRAWL_ROBOTS || page->outcome == CRAWL_ASIDE) &&
+           !page->known.id;
+}
+
+/* Of a row's flags, those that say what the page is, and how often it is
+   visited. What came of suspicions is known by now. */
+static unsigned flags_of(const struct crawl_page *page)
+{
+    const unsigned passing = CRAWL_FLAG_AGAIN | CRAWL_FLAG_START |
+                             FRONTIER_SUSPECT | FRONTIER_DEATHS;
+
+    return (page->flags & ~passing) | CRAWL_FLAG_REVISIT;
+}
+
+static void add_known(struct shared_rows *r, struct crawl_page *page, size_t i)
+{
+    const struct crawl_known *row = &r->row[i];
+    struct frontier_known *known = &r->known[i];
+
+    *known = (struct frontier_known){
+        .first = row->first,
+        .last = row->last,
+        .due = row->due,
+        .stored = row->stored,
+        .checks = row->checks,
+        .changes = row->changes,
+        .size = row->size,
+        .terms = row->terms,
+        .links = row->links,
+        .status = row->status,
+        .depth = row->depth,
+        .flags = flags_of(page),
+        .url = span_of(row->url),
+        .type = span_of(row->type),
+        .etag = span_of(row->etag),
+        .modified = span_of(row->modified),
+        .digest = span_of(row->digest),
+        .place = span_of(row->place),
+        .history = { (const char *)row->history, 4 * row->histories },
+    };
+    little_put_64(known->key, page->key.lo);
+    little_put_64(known->key + 8, page->key.hi);
+    r->all.done[i].known = known;
+}
+
+static void add_page(const struct crawl *c, struct shared_rows *r,
+                     struct crawl_part *part)
+{
+    struct crawl_page *page = part->page;
+    size_t i = r->all.dones;
 
     r->part[r->all.dones] = part;
     r->all.done[r->all.dones++] = (struct frontier_done){
@@ -220,6 +316,8 @@ static void add_page(struct shared_rows *r, struct crawl_part *part)
         .bytes = (int64_t)page->size,
         .shard = page->record.len ? (int)shard_of(page) : -1,
     };
+    if (learn(c, page, &r->row[i]))
+        add_known(r, page, i);
 }
 
 static void add_robots(const struct crawl_group *g, struct shared_rows *r,
@@ -263,7 +361,7 @@ static void collect(struct crawl_group *g, struct shared_rows *r)
         if (part->page->robots)
             add_robots(g, r, part->page);
         else
-            add_page(r, part);
+            add_page(g->c, r, part);
         for (size_t k = part->first; k < part->end; k++)
             if (!g->found[k].endless)
                 add_link(r, &g->found[k], from);
@@ -398,6 +496,7 @@ static void settle_part(struct crawl_team *t, const struct crawl_part *part)
     if (page->robots || !crawl_page_was_fetched(page))
         return;
     t->report.bytes += page->size;
+    t->report.unchanged += page->outcome == CRAWL_UNCHANGED;
     page->shared->team->fetched++;
 }
 

@@ -41,23 +41,65 @@ static enum seen_code no_memory(struct seen_error *why)
 struct taking {
     crawl_take_row *take;
     void *owner;
+    bool no_memory;
 };
+
+static bool read_known(struct crawl_known *page,
+                       const struct frontier_known *row)
+{
+    const struct seen_span text[CRAWL_KNOWN_TEXTS] = {
+        [CRAWL_KNOWN_URL] = row->url,
+        [CRAWL_KNOWN_ETAG] = row->etag,
+        [CRAWL_KNOWN_MODIFIED] = row->modified,
+        [CRAWL_KNOWN_DIGEST] = row->digest,
+        [CRAWL_KNOWN_NOTE] = { "", 0 },
+        [CRAWL_KNOWN_PLACE] = row->place,
+        [CRAWL_KNOWN_TYPE] = row->type,
+    };
+
+    *page = (struct crawl_known){
+        .id = 1, /* there is one */
+        .first = row->first,
+        .last = row->last,
+        .due = row->due,
+        .stored = row->stored,
+        .checks = row->checks,
+        .changes = row->changes,
+        .status = row->status,
+        .size = row->size,
+        .depth = row->depth,
+        .terms = row->terms,
+        .links = row->links,
+    };
+    crawl_known_read_history(page, row->history);
+    return crawl_known_take_texts(page, text);
+}
 
 static bool take_page(void *owner, const struct frontier_shared_page *row)
 {
-    const struct taking *t = owner;
+    struct taking *t = owner;
+    struct crawl_known known = { .id = 0 };
+    bool more;
 
-    return t->take(t->owner, &row->page, row->visit);
+    if (row->known && !read_known(&known, row->known)) {
+        t->no_memory = true;
+        return false;
+    }
+    more = t->take(t->owner, &row->page, row->visit,
+                   row->known ? &known : NULL);
+    crawl_known_clear(&known);
+    return more;
 }
 
 enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
                                 unsigned most, crawl_take_row *take,
                                 void *owner, struct seen_error *why)
 {
-    struct taking t = { take, owner };
+    struct taking t = { take, owner, false };
+    enum seen_code code = frontier_shared_next(c->team->frontier, host->id,
+                                               most, take_page, &t, why);
 
-    return frontier_shared_next(c->team->frontier, host->id, most, take_page,
-                                &t, why);
+    return code == SEEN_OK && t.no_memory ? no_memory(why) : code;
 }
 
 enum seen_code crawl_team_origin(struct crawl *c,
@@ -106,6 +148,26 @@ static bool may_spend(const struct crawl *c,
     return (int64_t)atomic_load(&visit->pages) < share;
 }
 
+/*
+ * A copy stands for the page only if it is what this visit would have made of
+ * it. On other terms it may have other fields and links. Nobody has a copy of
+ * the links here: those of a page that answers 304 are taken for known, and so
+ * they are, unless the visit before left pages. And a folder of WARC files is
+ * to have each payload once, so it must have been written to one.
+ */
+static void judge_copy(const struct crawl *c,
+                       const struct crawl_team_visit *visit,
+                       struct crawl_known *known)
+{
+    bool archived = !c->team->folder || *known->place;
+
+    if (!archived || known->terms != (int64_t)visit->job->terms ||
+        (visit->thorough && known->links))
+        *known->etag = *known->modified = '\0';
+    if (!archived)
+        *known->digest = '\0';
+}
+
 enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
                                   struct seen_error *why)
 {
@@ -113,9 +175,12 @@ enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
     enum seen_code code = crawl_team_visit_find(c, page->visit, &visit, why);
 
     crawl_aside_mark(c, page);
-    if (code == SEEN_OK && may_spend(c, visit))
-        crawl_page_share(page, &visit->job->shared);
-    return code;
+    if (code != SEEN_OK || !may_spend(c, visit))
+        return code;
+    crawl_page_share(page, &visit->job->shared);
+    if (page->known.id)
+        judge_copy(c, visit, &page->known);
+    return SEEN_OK;
 }
 
 void crawl_team_drop_pages(struct crawl *c)

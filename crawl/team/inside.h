@@ -33,6 +33,7 @@ struct crawl_team_visit {
     int64_t fetched;            /* by all workers, as far as is known */
     uint64_t met;               /* clock_ms() */
     bool runs;                  /* when somebody last looked */
+    bool thorough;              /* see struct frontier_visit */
 };
 
 struct crawl_team {

@@ -81,6 +81,7 @@ struct crawl_team_settings {
 
 struct crawl_team_report {
     uint64_t pages, bytes, requests, records;
+    uint64_t unchanged; /* of the pages: 304, or the payload of before */
     uint64_t links, asked, inserted; /* found; asked of the frontier; new */
     uint64_t visits; /* that were accepted or met */
     uint64_t jobs, bad_jobs;

@@ -27,7 +27,8 @@ enum {
     LOOK_EVERY = 500, /* ms between looks for jobs and ends of visits */
     KEPT_FOR = 60000, /* ms that a visit without pages in memory is kept */
     FILTER_FIRST = 10000, /* links; it grows */
-    SPENT = 64            /* visits that end between two commits */
+    SPENT = 64,           /* visits that end between two commits */
+    BATCHES = 16          /* of known pages, between two commits */
 };
 
 /* --- visits in memory --- */
@@ -64,7 +65,7 @@ static struct crawl_job_rules rules_of(const struct crawl *c)
 /* The row of a visit, copied. */
 struct row {
     struct buffer job;
-    bool failed;
+    bool thorough;
 };
 
 static bool take_row(void *owner, const struct frontier_visit *visit)
@@ -72,6 +73,7 @@ static bool take_row(void *owner, const struct frontier_visit *visit)
     struct row *r = owner;
 
     buffer_span(&r->job, visit->job);
+    r->thorough = visit->thorough;
     return true;
 }
 
@@ -81,7 +83,7 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
 {
     const struct crawl_job_rules rules = rules_of(c);
     struct crawl_team_visit *visit = calloc(1, sizeof *visit);
-    struct row row = { .failed = false };
+    struct row row = { .thorough = false };
     struct seen_error detail;
     enum seen_code code;
 
@@ -103,7 +105,9 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
                              (long long)id, detail.text);
     }
     if (code == SEEN_OK) {
+        visit->thorough = row.thorough;
         visit->job->shared.no_warc = !c->team->folder;
+        visit->job->shared.digests = true;
         visit->job->shared.visit_id = id;
         visit->job->shared.queries = &visit->queries;
         visit->job->shared.pages = &visit->pages;
@@ -240,6 +244,8 @@ enum crawl_fate crawl_team_accept(struct crawl *c, struct seen_span message,
             .seed = job->seed,
             .shards = job->shards,
             .most = (int64_t)job->settings.pages,
+            .due = (int64_t)job->due * 1000,
+            .terms = (int64_t)job->terms,
         };
 
         code = frontier_shared_begin(t->frontier, &visit, starts.link,
@@ -256,7 +262,7 @@ enum crawl_fate crawl_team_accept(struct crawl *c, struct seen_span message,
 
 struct ended {
     int64_t id;
-    int64_t missed; /* pages that it did not see: failed, or left */
+    int64_t missed; /* pages that it did not see: failed, left, not due */
     unsigned shards;
     char visit[128];
 };
@@ -281,7 +287,7 @@ static bool take_end(void *owner, const struct frontier_visit *visit)
     more = &more[e->n++];
     more->id = visit->id;
     more->shards = visit->shards;
-    more->missed = visit->failed + visit->left;
+    more->missed = visit->failed + visit->left + visit->not_due;
     if (visit->visit.len < sizeof more->visit) {
         memcpy(more->visit, visit->visit.text, visit->visit.len);
         more->visit[visit->visit.len] = '\0';
@@ -372,6 +378,8 @@ struct running {
     struct crawl *c;
     int64_t spent[SPENT]; /* visits that are to end */
     size_t spents, n;
+    int64_t recalling[SPENT]; /* whose known pages are still to come */
+    size_t recallings;
 };
 
 static bool take_running(void *owner, const struct frontier_visit *row)
@@ -382,6 +390,8 @@ static bool take_running(void *owner, const struct frontier_visit *row)
     const struct crawl_settings *s;
 
     r->n++;
+    if (row->recalling && r->recallings < SPENT)
+        r->recalling[r->recallings++] = row->id;
     if (!visit)
         return true;
     visit->fetched = row->fetched;
@@ -394,7 +404,47 @@ static bool take_running(void *owner, const struct frontier_visit *row)
     return true;
 }
 
-static enum seen_code look_at_visits(struct crawl *c, bool *any,
+/* The priority of a known page, as if a link had led to it now. */
+static int64_t weigh(void *owner, struct seen_span url, unsigned depth)
+{
+    const struct crawl_job *job = owner;
+
+    return job->settings.order == CRAWL_DEPTH
+               ? 0
+               : crawl_scope_priority(job->scope, &job->settings, url, depth,
+                                      NULL);
+}
+
+/* Some batches of known pages become rows. *left: there are more. */
+static enum seen_code recall(struct crawl *c, int64_t id, bool *left,
+                             struct seen_error *why)
+{
+    struct crawl_team_visit *visit;
+    enum seen_code code = crawl_team_visit_find(c, id, &visit, why);
+    bool more = true;
+
+    for (int i = 0; code == SEEN_OK && more && i < BATCHES; i++) {
+        code = frontier_shared_recall(c->team->frontier, id, weigh, visit->job,
+                                      &more, why);
+        if (code == SEEN_OK)
+            code = crawl_team_renew(c, why);
+    }
+    *left |= more;
+    return code;
+}
+
+/* Hosts that got rows have more than they had. */
+static void note_rows(struct crawl *c)
+{
+    struct crawl_host *host;
+
+    pthread_mutex_lock(&c->lock);
+    for (size_t at = 0; (host = map_next(&c->hosts.by_id, &at));)
+        host->drained = false;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static enum seen_code look_at_visits(struct crawl *c, bool *any, bool *left,
                                      struct seen_error *why)
 {
     struct frontier_shared *f = c->team->frontier;
@@ -414,6 +464,10 @@ static enum seen_code look_at_visits(struct crawl *c, bool *any,
     *any |= r.n > 0;
     if (code == SEEN_OK)
         crawl_team_drop_pages(c);
+    for (size_t i = 0; code == SEEN_OK && i < r.recallings; i++)
+        code = recall(c, r.recalling[i], left, why);
+    if (code == SEEN_OK && r.recallings)
+        note_rows(c);
     return code;
 }
 
@@ -458,7 +512,7 @@ enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = c->team;
     bool due = !t->looked || clock_ms() - t->looked >= LOOK_EVERY;
-    bool any = false, left = false;
+    bool any = false, left = false, recalling = false;
     enum seen_code code;
     size_t n = 0;
 
@@ -477,9 +531,10 @@ enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
         return SEEN_OK;
     }
     if (code == SEEN_OK)
-        code = look_at_visits(c, &any, why);
+        code = look_at_visits(c, &any, &recalling, why);
     if (code == SEEN_OK)
         code = end_visits(c, &left, why);
+    left |= recalling;
     if (code == SEEN_OK && t->settings.drain && !n && !any && !left)
         code = look_for_jobs(c, &any, why);
     /* A job may have been accepted between the look at the frontier and that

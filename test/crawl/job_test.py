@@ -113,7 +113,8 @@ def test_what_is_written_fits_the_schema_and_its_settings_are_all_of_it(tmp_path
              "bytes": "6", "time": "7s", "host-pages": "8", "max-size": "9",
              "strategy": "focused", "order": "depth", "words": "a", "threshold": "0.5",
              "weights": "1,2,3", "prefer": "z=1", "delay": "2", "timeout": "10s",
-             "retries": "11", "pause": "12s", "per-address": "13", "accept-encoding": "gzip"}
+             "retries": "11", "pause": "12s", "per-address": "13", "accept-encoding": "gzip",
+             "policy": "uniform", "revisit-every": "14s", "revisit-min": "15s", "revisit-max": "16s"}
     options = ["--everywhere", "--requisites", "--sitemaps", "--ignore-nofollow"]
     for name, value in words.items():
         options += ["--" + name, value]
