@@ -23,6 +23,12 @@ enum outcome {
     TROUBLE = 2 /* something could not be done; stderr says what */
 };
 
+/* An option of another command that one may look for here, and why this one
+   does not have it. A list of them ends with a NULL name. */
+struct command_absent {
+    const char *name, *why;
+};
+
 struct command {
     const char *name;
     const char *summary;          /* one line, no full stop */
@@ -30,6 +36,7 @@ struct command {
     int operands, most;           /* how many it takes; most -1: any */
     int filters;                  /* so many of the first are filters; -1: all */
     const struct option *options; /* ends with a NULL name */
+    const struct command_absent *absent; /* or NULL */
     const char *about;            /* paragraphs, with an empty line between */
     const char *exits;            /* what the exit codes mean here; or NULL */
     const char *examples;         /* a session: "$ seen ...\n" */

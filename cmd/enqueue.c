@@ -313,6 +313,7 @@ const struct command cmd_enqueue = {
     .operands = 1,
     .most = -1,
     .options = options,
+    .absent = cmd_place_absent,
     .about =
         "Puts one job per spider template on the queue that workers (seen "
         "work) read, and prints the ids of the visits: NAME@TIME. The template "

@@ -49,8 +49,21 @@ static char **read_one(const struct command *cmd, const char *program,
     return last;
 }
 
+/* Why there is no such option; NULL: nobody looks for it here. */
+static const char *why_absent(const struct command *cmd, const char *typed)
+{
+    size_t len = strcspn(typed, "=");
+
+    for (const struct command_absent *a = cmd->absent; a && a->name; a++)
+        if (len == strlen(a->name) + 2 && !strncmp(typed, "--", 2) &&
+            !strncmp(typed + 2, a->name, len - 2))
+            return a->why;
+    return NULL;
+}
+
 char **options_read(const struct command *cmd, void *into, char **argv)
 {
+    const char *why;
     char **operand = argv, **to = argv;
     char program[64];
     bool ended = false;
@@ -68,6 +81,12 @@ char **options_read(const struct command *cmd, void *into, char **argv)
         if (!strcmp(*argv, "--help") || !strcmp(*argv, "-h")) {
             help_print(command_find(cmd->name));
             exit((int)finish(YES));
+        }
+        why = why_absent(cmd, *argv);
+        if (why) {
+            trouble("%.*s: not with %s: %s", (int)strcspn(*argv, "="), *argv,
+                    program, why);
+            return NULL;
         }
         argv = read_one(cmd, program, into, argv);
         if (!argv)

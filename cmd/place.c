@@ -14,6 +14,18 @@
 #include "../lib/disk/disk.h"
 #include "../lib/text/span.h"
 
+const struct command_absent cmd_place_absent[] = {
+    { "revisit", "every visit of a name that was visited before is one" },
+    { "budget", "it needs the histories of all known pages in one process; "
+                "see --policy and --revisit-every" },
+    { "skip", "only seen crawl asks archives; jobs can have --exclude" },
+    { "audit", "the database decides what is new, and a worker's filter only "
+               "spares questions; --no-filter of seen work asks all of them" },
+    { "index", "pages of a visit are read by any worker, and an index is of "
+               "one folder; the records have the text, or the fields" },
+    { .name = NULL }
+};
+
 enum { PASSWORD = 4096 };
 
 static bool read_password(const char *path)

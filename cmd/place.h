@@ -22,6 +22,9 @@ struct cmd_place {
 #define CMD_PLACE "sqlite:seen-work.db"
 #define CMD_PLACE_JOBS "jobs"
 
+/* What seen crawl has, and workers have not. */
+extern const struct command_absent cmd_place_absent[];
+
 /* clang-format off */
 #define CMD_PLACE_OPTIONS(type, place)                                      \
     { "queue", 0, TEXT, "WHERE", offsetof(type, place.queue),               \

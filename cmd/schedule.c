@@ -316,6 +316,7 @@ const struct command cmd_schedule = {
     .synopsis = "--templates DIR [--every TIME] [--once]",
     .most = 0,
     .options = options,
+    .absent = cmd_place_absent,
     .about =
         "Puts a job per spider template of a folder on the queue that workers "
         "(seen work) read, whenever the template is due: every `interval` "

@@ -386,6 +386,10 @@ static enum outcome run(char **argv)
             out = work(s);
         else if (!strcmp(*operand, "status") && !operand[1])
             out = cmd_work_status(s->frontier, s->crawl.json);
+        else if (!strcmp(*operand, "why"))
+            out = trouble("seen work why: not there: a team keeps no row of a "
+                          "link that was left out; seen crawl why tells it of "
+                          "a folder");
         else
             out = trouble("usage: seen work %s", cmd_work.synopsis);
     }
@@ -399,6 +403,7 @@ const struct command cmd_work = {
     .synopsis = "[status]",
     .most = -1,
     .options = options,
+    .absent = cmd_place_absent,
     .about =
         "Takes jobs from a queue (seen enqueue, seen schedule), fetches their "
         "pages politely, and publishes one JSON record per page on queues that "

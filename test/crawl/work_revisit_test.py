@@ -264,3 +264,10 @@ def test_a_frontier_of_version_1_is_converted_by_the_next_worker(tmp_path):
         assert statuses(found) == {200: 5} and end["_missed"] == 0
         visits = {one["visit"]: one for one in team.status()["visits"]}
         assert visits["old@5"]["state"] == "ended" and visits["old@5"]["fetched"] == 3
+
+
+@pytest.mark.parametrize("words", ["work --skip x", "work why http://a.example/", "work --audit 0.1",
+                                   "enqueue --index http://a.example/", "schedule --revisit", "enqueue --budget 5/day x"])
+def test_what_workers_do_not_have_says_why(words):
+    done = subprocess.run([SEEN, *words.split()], capture_output=True, text=True)
+    assert done.returncode == 2 and " not " in done.stderr and ": no such option" not in done.stderr
