@@ -95,7 +95,7 @@ static const char tables[] =
     "CREATE TABLE frontier_version (version {number} NOT NULL, epoch TEXT "
     "NOT NULL);"
 
-    "CREATE TABLE workers (id {serial}, name TEXT NOT NULL, began {number} NOT "
+    "CREATE TABLE workers (id {serial}, name TEXT NOT NULL, joined {number} NOT "
     "NULL, renewed {number} NOT NULL, until {number} NOT NULL, gone {number} "
     "NOT NULL DEFAULT 0, commits {number} NOT NULL DEFAULT 0, pages {number} "
     "NOT NULL DEFAULT 0, links {number} NOT NULL DEFAULT 0, bytes {number} "
@@ -144,8 +144,11 @@ static const char tables[] =
 
     KNOWN_TABLE;
 
-/* From version 1 to 2. */
+/* From version 1 to 2. A worker of version 1 that was stopped all the while
+   finds its lease gone, and cannot join again without the column `began`: it
+   ends, instead of working by its own rules. */
 static const char conversion[] =
+    "ALTER TABLE workers RENAME COLUMN began TO joined;"
     "ALTER TABLE visits ADD COLUMN due {number} NOT NULL DEFAULT 0;"
     "ALTER TABLE visits ADD COLUMN terms {number} NOT NULL DEFAULT 0;"
     "ALTER TABLE visits ADD COLUMN recalled {bytes};"
@@ -189,8 +192,9 @@ static const char room[] =
     ">= most))"
 
 static const char *const texts[SHARED_STATEMENTS] = {
-    [SHARED_JOIN] = "INSERT INTO workers (name, began, renewed, until) VALUES "
-                    "(?1, {now}, {now}, {now} + ?2) RETURNING id",
+    [SHARED_JOIN] =
+        "INSERT INTO workers (name, joined, renewed, until) VALUES "
+        "(?1, {now}, {now}, {now} + ?2) RETURNING id",
     [SHARED_RENEW] = "UPDATE workers SET renewed = {now}, until = {now} + ?2 "
                      "WHERE id = ?1 AND until > {now} RETURNING {now}",
     [SHARED_CHECK] = "UPDATE workers SET gone = 0 WHERE id = ?1 AND until > "
@@ -646,10 +650,11 @@ static enum seen_code move_times(struct sql *db, struct seen_error *why)
     }
     code = sql_run(db, "DELETE FROM robots; DELETE FROM addresses", why);
     if (code == SEEN_OK)
-        code = once(db,
-                    "UPDATE workers SET began = began + ?1, renewed = renewed "
-                    "+ ?1, until = {now}, gone = 1",
-                    by, 0, why);
+        code = once(
+            db,
+            "UPDATE workers SET joined = joined + ?1, renewed = renewed "
+            "+ ?1, until = {now}, gone = 1",
+            by, 0, why);
     if (code == SEEN_OK)
         code = once(db,
                     "UPDATE visits SET began = began + ?1, ended = CASE WHEN "

@@ -77,7 +77,7 @@ static const char *const shared[QUESTIONS] = {
         "coalesce(h.stopped, ''), h.note, coalesce(w.until - ?1, 0), "
         "coalesce(h.delay, 3000)" HOLDERS LISTED HOST_ORDER,
     [WORKERS] = "SELECT id, name, CASE WHEN until <= ?1 OR " LIVES(
-        "") " THEN until - ?1 ELSE -1 END, ?1 - began, ?1 - renewed, "
+        "") " THEN until - ?1 ELSE -1 END, ?1 - joined, ?1 - renewed, "
             "(SELECT count(*) FROM hosts h WHERE h.worker = workers.id "
             "AND h.worker <> 0), commits, pages, links, bytes FROM "
             "workers ORDER BY CASE WHEN " LIVES("") " THEN 0 ELSE 1 END, id "

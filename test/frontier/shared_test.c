@@ -1177,7 +1177,8 @@ TEST(a_page_that_is_refused_is_not_known)
 static void go_back_to_version_1(struct sql *db)
 {
     GOOD(sql_run(db,
-                 "DROP TABLE known; ALTER TABLE visits DROP COLUMN due; ALTER "
+                 "DROP TABLE known; ALTER TABLE workers RENAME COLUMN joined "
+                 "TO began; ALTER TABLE visits DROP COLUMN due; ALTER "
                  "TABLE visits DROP COLUMN terms; ALTER TABLE visits DROP "
                  "COLUMN recalled; ALTER TABLE visits DROP COLUMN not_due; "
                  "ALTER TABLE visits DROP COLUMN thorough; UPDATE "
@@ -1188,7 +1189,8 @@ static void go_back_to_version_1(struct sql *db)
 TEST(tables_of_version_1_are_converted_when_nobody_works)
 {
     const struct frontier_worker worker = { .name = "c:3", .lease = LEASE };
-    struct place_worker w, v;
+    struct place_worker w, v, late;
+    struct sql_statement *join;
     struct seen_error busy;
 
     place_open(&w, "a:1", LEASE);
@@ -1203,7 +1205,16 @@ TEST(tables_of_version_1_are_converted_when_nobody_works)
     assert_int_equal(place_ask(v.db, "SELECT version FROM frontier_version"),
                      1);
     GOOD(sql_run(v.db, "UPDATE workers SET until = {now}", &why));
+    /* A worker of version 1 that is stopped now, as it would join. */
+    GOOD(sql_connect(&late.db, place, SQL_WRITE, &why));
+    GOOD(sql_prepare(&join, late.db,
+                     "INSERT INTO workers (name, began, renewed, until) "
+                     "VALUES ('v1', {now}, {now}, {now})",
+                     &why));
+    GOOD(sql_do(join, &why));
     GOOD(frontier_shared_create(v.db, &why));
+    assert_int_not_equal(sql_do(join, NULL), SEEN_OK);
+    sql_close(late.db);
     GOOD(frontier_shared_create(v.db, &why));
     GOOD(frontier_shared_open(&v.f, v.db, &worker, &why));
     GOOD(frontier_shared_join(v.f, &why));
@@ -1243,7 +1254,7 @@ TEST(after_another_start_of_the_machine_no_lease_is_valid)
     /* That machine ran for 30 years, and h1 was to wait an hour. */
     GOOD(sql_run(a.db,
                  "UPDATE frontier_version SET epoch = 'another'; UPDATE "
-                 "workers SET began = began + 1000000000000, renewed = "
+                 "workers SET joined = joined + 1000000000000, renewed = "
                  "renewed + 1000000000000, until = until + 1000000000000; "
                  "UPDATE visits SET began = began + 1000000000000; UPDATE "
                  "hosts SET due = {now} + 1000000000000 + (CASE WHEN name = "
