@@ -94,9 +94,12 @@ enum seen_code crawl_output_warc(struct crawl_output *o,
                                  const char **file, uint64_t *offset,
                                  struct seen_error *why)
 {
+    enum seen_code code;
+
     o->warc_changed = true;
-    return warc_files_append(o->warc, members->bytes, members->len, file,
+    code = warc_files_append(o->warc, members->bytes, members->len, file,
                              offset, why);
+    return o->where ? disk_named(code, o->where, why) : code;
 }
 
 /* Write what is pending. *changed has a bit per file that was written to. */

@@ -34,6 +34,8 @@ struct crawl_output {
     uint64_t length[CRAWL_FILES];
     struct buffer pending[CRAWL_FILES]; /* to be appended */
     bool warc_changed;
+    const char *where; /* the folder, if it is to be named in what is told of a
+                          WARC file; or NULL */
 };
 
 /*

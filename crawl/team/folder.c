@@ -264,6 +264,7 @@ enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why)
         crawl_output_open(&c->output, &c->state, c->settings, &c->facts, why),
         t->folder, why);
     c->state.folder = NULL;
+    c->output.where = t->folder;
     return code;
 }
 
