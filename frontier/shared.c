@@ -76,7 +76,7 @@ enum { DAY = 24 * 3600 * 1000 }; /* ms */
 #define VISIT_TABLE_2 \
     ", due {number} NOT NULL DEFAULT 0, terms {number} NOT NULL DEFAULT 0, " \
     "recalled {bytes}, not_due {number} NOT NULL DEFAULT 0, thorough " \
-    "{number} NOT NULL DEFAULT 1"
+    "{number} NOT NULL DEFAULT 1, aside {number} NOT NULL DEFAULT 0"
 
 /* A page of a name has one host, whose row every writer has locked. */
 #define KNOWN_TABLE \
@@ -154,6 +154,7 @@ static const char conversion[] =
     "ALTER TABLE visits ADD COLUMN recalled {bytes};"
     "ALTER TABLE visits ADD COLUMN not_due {number} NOT NULL DEFAULT 0;"
     "ALTER TABLE visits ADD COLUMN thorough {number} NOT NULL DEFAULT 1;"
+    "ALTER TABLE visits ADD COLUMN aside {number} NOT NULL DEFAULT 0;"
 
     KNOWN_TABLE;
 
@@ -302,12 +303,13 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "FROM hosts h WHERE h.worker = ?1 AND h.worker <> 0 AND h.address = "
         "addresses.name)",
 
-    /* Without a visit before, nobody knows what it left. */
+    /* Without a visit before, nobody knows what it left. What it set aside is
+       left, and known. */
     [SHARED_VISIT_ADD] =
         "INSERT INTO visits (visit, name, job, seed, shards, most, due, terms, "
         "state, began, thorough, recalled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
         "?7, ?8, " SHARED_RUNNING ", {now}, coalesce((SELECT CASE WHEN "
-        "b.given_up > 0 THEN 1 ELSE 0 END FROM visits b WHERE b.name = ?2 AND "
+        "b.given_up > b.aside THEN 1 ELSE 0 END FROM visits b WHERE b.name = ?2 AND "
         "b.state = " SHARED_ENDED " ORDER BY b.id DESC LIMIT 1), 1), CASE "
         "WHEN EXISTS (SELECT 1 FROM known k WHERE k.name = ?2) THEN ?9 END) "
         "ON CONFLICT DO NOTHING RETURNING id",
@@ -330,7 +332,7 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "excluded = excluded + ?5, given_up = given_up + ?6 + CASE WHEN "
         "" VISIT_ENDS " THEN queued + ?2 + " SHARED_UNRECALLED
         " ELSE 0 END, links = links + ?7, "
-        "bytes = bytes + ?8, state = CASE WHEN " VISIT_ENDS
+        "bytes = bytes + ?8, aside = aside + ?9, state = CASE WHEN " VISIT_ENDS
         " THEN " SHARED_ENDING " ELSE state END WHERE id = ?1 AND state = "
         "" SHARED_RUNNING,
     [SHARED_VISIT_ENDED] = "UPDATE visits SET state = " SHARED_ENDED

@@ -28,7 +28,7 @@
 #include "../lib/text/span.h"
 
 struct visit_change {
-    int64_t id, queued, fetched, failed, excluded, left, links, bytes;
+    int64_t id, queued, fetched, failed, excluded, left, links, bytes, aside;
     bool running;
 };
 
@@ -281,6 +281,7 @@ static void count_done(struct commit *c, const struct frontier_done *d)
     v->failed += d->end == FRONTIER_FAILED;
     v->excluded += d->end == FRONTIER_EXCLUDED;
     v->left += d->end == FRONTIER_LEFT || d->end == FRONTIER_ASIDE;
+    v->aside += d->end == FRONTIER_ASIDE;
     v->queued--;
     frontier_shared_find(c->host, c->hosts, d->page.host)->queued--;
     c->pages++;
@@ -632,6 +633,7 @@ static void bind_counts(void *owner, struct sql_statement *st, size_t i)
     sql_bind_number(st, 6, v->left);
     sql_bind_number(st, 7, v->links);
     sql_bind_number(st, 8, v->bytes);
+    sql_bind_number(st, 9, v->aside);
 }
 
 static enum seen_code write_visits(struct commit *c, struct seen_error *why)

@@ -1181,7 +1181,8 @@ static void go_back_to_version_1(struct sql *db)
                  "TO began; ALTER TABLE visits DROP COLUMN due; ALTER "
                  "TABLE visits DROP COLUMN terms; ALTER TABLE visits DROP "
                  "COLUMN recalled; ALTER TABLE visits DROP COLUMN not_due; "
-                 "ALTER TABLE visits DROP COLUMN thorough; UPDATE "
+                 "ALTER TABLE visits DROP COLUMN thorough; ALTER TABLE "
+                 "visits DROP COLUMN aside; UPDATE "
                  "frontier_version SET version = 1",
                  &why));
 }
