@@ -188,8 +188,9 @@ static enum seen_code read_batch(struct recalling *r, struct seen_error *why)
         if (what == WAITS)
             take_row(r, st, key);
     }
-    return code == SEEN_OK && r->texts.failed ? no_memory_for(why, "the frontier")
-                                              : code;
+    return code == SEEN_OK && r->texts.failed
+               ? no_memory_for(why, "the frontier")
+               : code;
 }
 
 static enum seen_code lock_batch(struct recalling *r, struct seen_error *why)

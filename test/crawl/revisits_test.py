@@ -234,7 +234,7 @@ def test_links_of_pages_that_are_not_due_are_read_from_their_copies(tmp_path):
 def test_a_copy_that_is_not_there_or_damaged_is_counted(tmp_path, harm):
     pages = {"/": page("/a", "/b"), "/a": page(text="a" * 5000), "/b": page(text="b" * 5000)}
     with Site(pages) as site:
-        crawl = Crawl(tmp_path / "c", site.url("/")).run("--warc-size", 1, *clock(BEGIN))
+        crawl = Crawl(tmp_path / "c", site.url("/")).run("--warc-size", 1, "--threads", 1, *clock(BEGIN))
         place, = rows(crawl, "SELECT place FROM fetched WHERE url = ?", site.url("/a"))[0]
         offset, name = place.split(" ")
         path = os.path.join(crawl.folder, "warc", name)         # not the last one, which a crawl goes on with
