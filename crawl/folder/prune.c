@@ -404,21 +404,6 @@ enum seen_code crawl_prune_resume(struct crawl_state *s,
 
 /* --- the state --- */
 
-static enum seen_code has_index(struct crawl_state *s, bool *has,
-                                struct seen_error *why)
-{
-    struct sql_statement *st;
-    enum seen_code code;
-
-    code = sql_prepare(
-        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = 'search'", why);
-    if (code == SEEN_OK)
-        code = sql_step(st, has, why);
-    if (code == SEEN_OK && *has)
-        sql_reset(st);
-    return code;
-}
-
 /* What one page has in the state. */
 static enum seen_code forget(struct pruning *p, const struct gone *page,
                              struct sql_statement *unindex,
@@ -459,7 +444,7 @@ static enum seen_code forget_all(struct pruning *p, struct seen_error *why)
     struct crawl_state *s = &p->state;
     struct gone *page;
     bool indexed = false;
-    enum seen_code code = has_index(s, &indexed, why);
+    enum seen_code code = crawl_state_has_index(s, &indexed, why);
 
     if (code == SEEN_OK && indexed)
         code = sql_prepare(&unindex, s->db,

@@ -96,21 +96,6 @@ static bool write_query(struct buffer *query, char **words)
     return query->len > 0;
 }
 
-static enum seen_code has_index(struct crawl_state *s, bool *found,
-                                struct seen_error *why)
-{
-    struct sql_statement *st;
-    enum seen_code code;
-
-    code = sql_prepare(
-        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = 'search'", why);
-    if (code == SEEN_OK)
-        code = sql_step(st, found, why);
-    if (code == SEEN_OK && *found)
-        sql_reset(st);
-    return code;
-}
-
 static enum seen_code find(struct crawl_state *s, struct seen_span query,
                            uint64_t limit, crawl_search_take *take,
                            void *owner, struct seen_error *why)
@@ -161,7 +146,7 @@ enum seen_code crawl_search_ask(const char *folder, char **words,
                ? seen_fail(why, SEEN_NOMEM, 0, "no memory for a question")
                : crawl_state_look(&s, folder, why);
     if (code == SEEN_OK) {
-        code = has_index(&s, &found, why);
+        code = crawl_state_has_index(&s, &found, why);
         if (code == SEEN_OK && !found)
             code = seen_fail(why, SEEN_UNABLE, 0,
                              "has no index; seen crawl --index keeps one");

@@ -1122,3 +1122,18 @@ enum seen_code crawl_state_counts(struct crawl_state *s,
     }
     return code;
 }
+
+enum seen_code crawl_state_has_index(struct crawl_state *s, bool *found,
+                                     struct seen_error *why)
+{
+    struct sql_statement *st;
+    enum seen_code code;
+
+    code = sql_prepare(
+        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = 'search'", why);
+    if (code == SEEN_OK)
+        code = sql_step(st, found, why);
+    if (code == SEEN_OK && *found)
+        sql_reset(st);
+    return code;
+}

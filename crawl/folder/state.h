@@ -251,6 +251,10 @@ enum seen_code crawl_state_trap_find(struct crawl_state *s,
                                      struct seen_span url, char **reason,
                                      struct seen_error *why);
 
+/* Is there a full-text index: search.h? */
+enum seen_code crawl_state_has_index(struct crawl_state *s, bool *found,
+                                     struct seen_error *why);
+
 /* Counters by name, of the visit. Those of traps are this and the reason. */
 #define CRAWL_TRAP "trap: "
 enum seen_code crawl_state_count(struct crawl_state *s, const char *name,
