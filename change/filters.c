@@ -18,9 +18,9 @@
  * changes nothing, since cells are only ever set.
  *
  * The row is also what the thread reads. `settled` says up to which byte the
- * words of the row are in the filter, so that each of them is added once,
- * by whoever comes first: the thread, or a question about words, which adds
- * what is left before it is asked (settle_for()).
+ * words of the row are in the filter, so that each of them is added once. The
+ * thread adds them, or a question about words that comes before it
+ * (settle_for()).
  */
 #include "filters.h"
 

@@ -16,8 +16,8 @@
  * milliseconds in which it is read alone.
  *
  * Where it is written: the row of the page has a bit for the suspicion and two
- * for the deaths, in its flags (frontier/frontier.h), so that whoever takes the
- * row knows them, and the end of the row is the end of the suspicion. A page
+ * for the deaths, in its flags (frontier/frontier.h). So every process that
+ * takes the row knows them, and they are gone when the row is. A page
  * that was set aside has a row in a table of its own, "aside", by its key:
  * later visits find the page again, and do not ask for it.
  *

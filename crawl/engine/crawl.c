@@ -885,8 +885,8 @@ void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
         host->due = host->hold;
 }
 
-/* With so many links, it is not left for the commit: many of such pages would
-   have been read by then. */
+/* Its links are charged now, not when their rows are committed: readers would
+   have read many more such pages by then. */
 static void charge(struct crawl *c, struct crawl_page *page)
 {
     uint64_t rows = CRAWL_ROW_STEPS * (uint64_t)page->links;

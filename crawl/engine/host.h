@@ -108,7 +108,7 @@ struct crawl_host {
     unsigned used;    /* pages since the last refill */
     unsigned turn;    /* pages of this turn */
     unsigned unread;  /* answers that wait for a reader, or are at one */
-    unsigned cheap;   /* of the last ones read, so many cost nothing extra */
+    unsigned cheap;   /* answers read since it was last charged, up to a limit */
     int64_t found;    /* links that lead to it */
     bool changed;     /* it got rows since the last refill */
     bool drained;     /* the frontier had no more at the last refill */
@@ -230,7 +230,7 @@ bool crawl_host_note_out(struct crawl_host *host, int64_t id);
 void crawl_host_forget_out(struct crawl_host *host, int64_t id);
 
 /*
- * Do so many of its answers wait for readers that there are no more requests?
+ * Do too many of its answers wait for readers? Then it gets no request.
  * What a page costs is charged when it was read. A host without a delay could
  * have 2,000 answers waiting by then, and each may take two seconds. So a new
  * host has one; with each page that was cheap to read it may have one more, so
