@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../crawl/folder/folder.h"
 #include "../crawl/folder/prune.h"
 #include "../crawl/folder/report.h"
 #include "../lib/text/number.h"

@@ -648,7 +648,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
     return NULL;
 }
 
-bool crawl_time_over(const struct crawl *c)
+static bool is_time_over(const struct crawl *c)
 {
     return c->settings->time &&
            crawl_now(c) - c->began >= (int64_t)c->settings->time * 1000;
@@ -659,7 +659,7 @@ static bool is_spent(const struct crawl *c)
     const struct crawl_settings *s = c->settings;
 
     return (s->pages && c->pages >= s->pages) ||
-           (s->bytes && c->bytes >= s->bytes) || crawl_time_over(c);
+           (s->bytes && c->bytes >= s->bytes) || is_time_over(c);
 }
 
 /* No new requests. Names that nobody looks up yet are not needed. */

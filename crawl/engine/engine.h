@@ -12,11 +12,10 @@
  *     │ rules.c    any: which robots.txt are in memory                │
  *     │ commit.c   committing: groups of done pages into rows         │
  *     │ refill.c   committing: rows to hosts in memory                │
- *     │ store.h    committing: where the rows live, a folder or a     │
- *     │            frontier that many workers share                   │
+ *     │ store.h    committing: where the rows live                    │
  *     └───────────────────────────────────────────────────────────────┘
  *
- * State, cache and outputs belong to the committing thread and need no lock.
+ * The rows and the files belong to the committing thread and need no lock.
  *
  * Threads: see above.
  */
@@ -28,12 +27,9 @@
 
 #include "../../fetch/fetch.h"
 #include "body.h"
-#include "../folder/cache.h"
 #include "crawl.h"
-#include "../folder/freshest.h"
 #include "host.h"
 #include "output.h"
-#include "../folder/search.h"
 #include "skip.h"
 #include "reader.h"
 #include "reading.h"
@@ -56,47 +52,21 @@ struct crawl_list {
 
 struct crawl_store;
 
-/* Copies that are read for their links: crawl/folder/recover.h. */
-struct crawl_recover {
-    enum {
-        CRAWL_RECOVER_UNKNOWN, /* the state says how far it came */
-        CRAWL_RECOVER_GOES_ON,
-        CRAWL_RECOVER_DONE
-    } state;
-    struct crawl_reader *reader;
-    int64_t last; /* page whose copy is done */
-};
-
-struct crawl_team;
-
 struct crawl {
     struct crawl_settings *settings;
-    void *kept; /* what the texts of the settings point into */
     struct crawl_hooks hooks;
-    const struct crawl_store *store; /* where its rows live */
-    bool no_files;                   /* there is no folder for them */
+    const struct crawl_store *store; /* where its rows live, and */
+    void *owned_by_store; /* what that needs: crawl_folder_of(),
+                             crawl_team_of() */
+    bool no_files;        /* there is no folder for them */
 
     /* read-only while it runs */
-    struct crawl_scope *scope;
-    struct crawl_template *template;
-    struct crawl_focus *focus;
-    struct crawl_shared shared;
     char *agent, product[64];
-    int64_t starts; /* start URLs */
-    struct warc_facts facts;
 
     /* of the committing thread */
-    struct crawl_state state;
-    struct crawl_cache cache;
     struct crawl_output output;
     struct crawl_skip *skip;
-    struct crawl_search *search; /* NULL: without --index */
-    struct crawl_recover recover;
-    struct map queries; /* pages per path with a query */
-    struct crawl_freshest *freshest; /* NULL: without --policy freshest */
     struct map aside; /* keys of pages that are not read any more: aside.h */
-    int64_t planned;                 /* when its price was found, */
-    uint64_t planned_pages;          /* and for how many pages */
     pthread_t committer, reader[CRAWL_READERS_MOST], looker[CRAWL_LOOKERS];
     unsigned readers, lookers;
 
@@ -108,8 +78,6 @@ struct crawl {
     struct crawl_reading *reading; /* notes of readers; NULL: there are none */
 
     /* under the lock */
-    struct crawl_team *team; /* one worker of many: team.h; or NULL */
-
     pthread_mutex_t lock;
     pthread_cond_t to_work, to_look, to_commit;
     struct crawl_hosts hosts;
@@ -149,8 +117,6 @@ struct crawl {
     uint64_t run_pages;
     int64_t began;  /* the run, by the crawl's clock */
     int64_t next_due; /* of a continuous crawl; INT64_MAX: no page is */
-    bool nothing_due; /* --revisit began no visit, and the first page is due */
-    int64_t first_due;
     uint64_t unasked; /* pages that an archive of --skip was not asked about,
                          since the last commit */
     char warning[CRAWL_SKIP_WARNING]; /* for the fetching thread to say */
@@ -180,10 +146,15 @@ void crawl_fault(struct crawl *c, enum seen_code code,
 /* With the lock held: there is no memory for a page. */
 void crawl_no_memory(struct crawl *c);
 
-/* What a folder and a team have in common: signals and lists; the HTTP client
-   and its name; threads until the run ends, one of which is commits(). */
+/* What all stores have in common: signals and lists; the HTTP client and its
+   name; files in a folder, which `part` names in their WARC records; threads
+   until the run ends, one of which is commits(). */
 void crawl_engine_init(struct crawl *c);
 enum seen_code crawl_engine_open(struct crawl *c, struct seen_error *why);
+enum seen_code crawl_engine_open_files(struct crawl *c, const char *folder,
+                                       const char *part,
+                                       const struct crawl_position *at,
+                                       struct seen_error *why);
 enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
                                 struct seen_error *why);
 void crawl_engine_clear(struct crawl *c);
@@ -258,27 +229,5 @@ enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
 
 /* Was a host stopped, or an origin closed, that the state does not know of? */
 bool crawl_has_news(struct crawl *c);
-
-/* Queue a URL: if the cache has not seen it, or whether it has or not. */
-enum seen_code crawl_commit_start(struct crawl *c,
-                                  const struct frontier_page *page, bool ask,
-                                  struct seen_error *why);
-
-/* Begin a visit, or go on with one: before the threads run. */
-enum seen_code crawl_visit_begin(struct crawl *c, struct seen_error *why);
-enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why);
-
-/* When the page that was just visited is due again. */
-int64_t crawl_visit_due(const struct crawl *c, const struct crawl_known *page);
-
-/* A continuous crawl: queue pages that are due, change the visit when its time
-   is over. The lock is not held. */
-enum seen_code crawl_visit_continue(struct crawl *c, struct seen_error *why);
-/* Nothing is to be fetched before the next page is due: with an injected
-   clock, go there. True if that was done. */
-bool crawl_visit_skip(struct crawl *c);
-
-/* Has --time ended? The lock is held. */
-bool crawl_time_over(const struct crawl *c);
 
 #endif

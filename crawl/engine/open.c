@@ -2,7 +2,7 @@
  * open.c - what crawls in a folder and workers of a team begin and end with:
  * the HTTP client and its name, the lock, the lists.
  */
-#include "engine.h"
+#include "aside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +66,20 @@ enum seen_code crawl_engine_open(struct crawl *c, struct seen_error *why)
     return code;
 }
 
+enum seen_code crawl_engine_open_files(struct crawl *c, const char *folder,
+                                       const char *part,
+                                       const struct crawl_position *at,
+                                       struct seen_error *why)
+{
+    const struct warc_facts facts = { .software = "seen/" SEEN_VERSION,
+                                      .operator= c->settings->contact,
+                                      .agent = c->agent,
+                                      .robots = "obey",
+                                      .part = part };
+
+    return crawl_output_open(&c->output, folder, at, c->settings, &facts, why);
+}
+
 void crawl_engine_init(struct crawl *c)
 {
     pthread_condattr_t steady;
@@ -101,6 +115,8 @@ void crawl_engine_clear(struct crawl *c)
     free_pages(&c->names[true]);
     free_pages(&c->done);
     crawl_hosts_clear(&c->hosts);
+    crawl_aside_forget(c);
+    crawl_skip_close(c->skip);
     crawl_spares_clear(&c->spares);
     crawl_output_close(&c->output);
     crawl_reading_close(c->reading);

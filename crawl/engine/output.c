@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../lib/disk/disk.h"
+#include "../../lib/disk/walk.h"
 
 static const char *const names[CRAWL_FILES] = {
     [CRAWL_FILE_CDXJ] = "index.cdxj",
@@ -34,44 +35,43 @@ static enum seen_code open_at(int *fd, const char *path, uint64_t length,
     return SEEN_OK;
 }
 
-enum seen_code crawl_output_open(struct crawl_output *o,
-                                 const struct crawl_state *s,
+enum seen_code crawl_output_open(struct crawl_output *o, const char *folder,
+                                 const struct crawl_position *at,
                                  const struct crawl_settings *settings,
                                  const struct warc_facts *facts,
                                  struct seen_error *why)
 {
-    const struct crawl_position *p = &s->position;
-    const struct warc_position at = { p->warc_file, p->warc };
+    const struct warc_position warc = { at->warc_file, at->warc };
     enum seen_code code = SEEN_OK;
     char *path;
 
     memset(o, 0, sizeof *o);
     for (int i = 0; i < CRAWL_FILES; i++)
         o->fd[i] = -1;
-    o->length[CRAWL_FILE_CDXJ] = p->cdxj;
-    o->length[CRAWL_FILE_PAGES] = p->pages;
-    o->length[CRAWL_FILE_LOG] = p->log;
-    o->length[CRAWL_FILE_URLS] = p->urls;
+    o->length[CRAWL_FILE_CDXJ] = at->cdxj;
+    o->length[CRAWL_FILE_PAGES] = at->pages;
+    o->length[CRAWL_FILE_LOG] = at->log;
+    o->length[CRAWL_FILE_URLS] = at->urls;
     for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++) {
         bool wanted = i == CRAWL_FILE_LOG ||
                       (i == CRAWL_FILE_URLS) == settings->urls_only;
 
         if (!wanted)
             continue;
-        path = crawl_state_path(s, names[i]);
+        path = walk_path(folder, names[i]);
         code = path ? open_at(&o->fd[i], path, o->length[i], why)
                     : seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
         free(path);
     }
     if (code == SEEN_OK && !settings->urls_only) {
-        path = crawl_state_path(s, "warc");
+        path = walk_path(folder, "warc");
         code = path ? warc_files_open(&o->warc, path, "crawl", facts,
-                                      settings->warc_size, &at, why)
+                                      settings->warc_size, &warc, why)
                     : seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
         free(path);
     }
     if (code == SEEN_OK)
-        code = disk_flush_folder(s->folder, why);
+        code = disk_flush_folder(folder, why);
     if (code != SEEN_OK)
         crawl_output_close(o);
     return code;

@@ -18,7 +18,6 @@
 #include "../../lib/text/buffer.h"
 #include "../../warc/files.h"
 #include "../page/settings.h"
-#include "../folder/state.h"
 
 enum crawl_file {
     CRAWL_FILE_CDXJ,
@@ -26,6 +25,12 @@ enum crawl_file {
     CRAWL_FILE_LOG,
     CRAWL_FILE_URLS,
     CRAWL_FILES
+};
+
+/* Where the outputs ended at the last commit. */
+struct crawl_position {
+    unsigned warc_file;
+    uint64_t warc, cdxj, pages, log, urls;
 };
 
 struct crawl_output {
@@ -39,11 +44,12 @@ struct crawl_output {
 };
 
 /*
- * Open the files at the state's position. SEEN_CORRUPT if one is shorter than
- * that: somebody changed it. The facts' texts must live as long.
+ * Open the files of a folder where the last commit ended. SEEN_CORRUPT if one
+ * is shorter than that: somebody changed it. The texts of the facts must live
+ * as long as the files are open.
  */
-enum seen_code crawl_output_open(struct crawl_output *o,
-                                 const struct crawl_state *s,
+enum seen_code crawl_output_open(struct crawl_output *o, const char *folder,
+                                 const struct crawl_position *at,
                                  const struct crawl_settings *settings,
                                  const struct warc_facts *facts,
                                  struct seen_error *why);

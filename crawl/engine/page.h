@@ -17,10 +17,11 @@
 
 #include <seen/key.h>
 
+#include "../../frontier/frontier.h"
 #include "../../lib/text/buffer.h"
 #include "../../warc/pack.h"
+#include "../page/known.h"
 #include "../page/left.h"
-#include "../folder/state.h"
 
 /* What came of a page. The names are those of counters and reports. */
 enum crawl_outcome {

@@ -22,8 +22,6 @@
 #include "../page/settings.h"
 #include "../template/template.h"
 
-struct crawl_team_visit;
-
 struct crawl_shared {
     const struct crawl_settings *settings;
     const struct crawl_scope *scope;
@@ -34,7 +32,7 @@ struct crawl_shared {
     int64_t visit_id;
     struct map *queries; /* its pages per path with a query */
     atomic_size_t *pages; /* of it, in memory; or NULL */
-    struct crawl_team_visit *team; /* of a team: what else is known of it */
+    void *owned_by_store; /* what else the store knows of it */
     bool no_warc; /* nothing is packed */
     bool digests; /* they are wanted all the same */
 };

@@ -29,6 +29,15 @@ enum crawl_next {
     CRAWL_NOTHING_LEFT /* end */
 };
 
+/* The robots.txt of an origin, from the rows. */
+struct crawl_kept_robots {
+    bool found;
+    int status;
+    int64_t until;
+    char *body;
+    size_t len;
+};
+
 struct crawl_store {
     /* Other workers ask hosts, too: those of an address belong to one of them,
        who claims it, and borrows a host that a robots.txt was moved to. */

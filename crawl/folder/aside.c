@@ -6,6 +6,7 @@
 #include "../../lib/text/span.h"
 #include "../engine/group.h"
 #include "../page/scope.h"
+#include "inside.h"
 
 static const char table[] =
     "CREATE TABLE IF NOT EXISTS aside (key BLOB PRIMARY KEY, visit INTEGER "
@@ -87,20 +88,21 @@ static enum seen_code suspect_row(struct crawl_state *s,
 static enum seen_code note_suspects(struct crawl *c, const char *path,
                                     struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     struct crawl_suspect suspect[CRAWL_READING_MOST];
     enum seen_code code;
     size_t n;
 
     code = crawl_reading_left(path, suspect, &n, why);
     if (code == SEEN_OK && n)
-        code = sql_begin(c->state.db, why);
+        code = sql_begin(f->state.db, why);
     if (code != SEEN_OK || !n)
         return code;
     for (size_t i = 0; code == SEEN_OK && i < n; i++)
-        code = suspect_row(&c->state, &suspect[i], why);
+        code = suspect_row(&f->state, &suspect[i], why);
     if (code == SEEN_OK)
-        return sql_commit(c->state.db, why);
-    sql_rollback(c->state.db);
+        return sql_commit(f->state.db, why);
+    sql_rollback(f->state.db);
     return code;
 }
 
@@ -110,13 +112,14 @@ enum seen_code crawl_folder_aside_keep(struct crawl *c,
                                        const struct crawl_page *page,
                                        struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     unsigned char key[CRAWL_ASIDE_KEY];
     const struct seen_span bytes = { (const char *)key, sizeof key };
     struct sql_statement *st;
-    enum seen_code code = sql_run(c->state.db, table, why);
+    enum seen_code code = sql_run(f->state.db, table, why);
 
     if (code == SEEN_OK)
-        code = sql_prepare(&st, c->state.db,
+        code = sql_prepare(&st, f->state.db,
                            "INSERT OR REPLACE INTO aside VALUES (?1, ?2, ?3, "
                            "?4, ?5, ?6, ?7, ?8, ?9)",
                            why);
@@ -124,7 +127,7 @@ enum seen_code crawl_folder_aside_keep(struct crawl *c,
         return code;
     crawl_aside_key(key, page->key.lo, page->key.hi);
     sql_bind_bytes(st, 1, bytes);
-    sql_bind_number(st, 2, c->state.visit.id);
+    sql_bind_number(st, 2, f->state.visit.id);
     sql_bind_number(st, 3, page->priority);
     sql_bind_number(st, 4, page->via);
     sql_bind_number(st, 5, page->depth);
@@ -166,7 +169,8 @@ static enum seen_code load_keys(struct crawl *c, struct seen_error *why)
     enum seen_code code;
     bool row;
 
-    code = sql_prepare(&st, c->state.db, "SELECT key FROM aside", why);
+    code = sql_prepare(&st, crawl_folder_of(c)->state.db,
+                       "SELECT key FROM aside", why);
     while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
            row)
         if (!crawl_aside_add(c, sql_text(st, 0))) {
@@ -183,11 +187,12 @@ static enum seen_code load_keys(struct crawl *c, struct seen_error *why)
 static enum seen_code queue_again(struct crawl *c, int64_t *all, int64_t *here,
                                   struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     struct sql_statement *st;
     enum seen_code code;
     bool row;
 
-    code = sql_prepare(&st, c->state.db,
+    code = sql_prepare(&st, f->state.db,
                        "SELECT priority, via, depth, flags, url, path, type, "
                        "visit FROM aside",
                        why);
@@ -202,7 +207,7 @@ static enum seen_code queue_again(struct crawl *c, int64_t *all, int64_t *here,
             .path = sql_text(st, 5),
             .type = sql_text(st, 6),
         };
-        bool mine = sql_number(st, 7) == c->state.visit.id;
+        bool mine = sql_number(st, 7) == f->state.visit.id;
 
         ++*all;
         *here += mine;
@@ -216,38 +221,40 @@ static enum seen_code queue_again(struct crawl *c, int64_t *all, int64_t *here,
 /* A visit that had ended goes on. */
 static enum seen_code retry_all(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
     int64_t all = 0, here = 0;
     bool again;
 
     code = queue_again(c, &all, &here, why);
     if (code == SEEN_OK)
-        code = crawl_cache_confirm(&c->cache, &again, why);
+        code = crawl_cache_confirm(&f->cache, &again, why);
     if (code == SEEN_OK && again)
         code = seen_fail(why, SEEN_IO, 0,
                          "the server of --cache was replaced while the crawl "
                          "began; give the same command again");
     if (code == SEEN_OK)
-        code = crawl_state_count(&c->state, crawl_outcome_names[CRAWL_ASIDE],
+        code = crawl_state_count(&f->state, crawl_outcome_names[CRAWL_ASIDE],
                                  -here, why);
     if (code == SEEN_OK)
-        code = sql_run(c->state.db, "DELETE FROM aside", why);
-    if (code == SEEN_OK && all && c->state.visit.ended)
-        code = crawl_state_end_visit(&c->state, 0, why);
-    return code == SEEN_OK ? frontier_flush(c->state.frontier, why) : code;
+        code = sql_run(f->state.db, "DELETE FROM aside", why);
+    if (code == SEEN_OK && all && f->state.visit.ended)
+        code = crawl_state_end_visit(&f->state, 0, why);
+    return code == SEEN_OK ? frontier_flush(f->state.frontier, why) : code;
 }
 
 /* Not rows of the frontier with three deaths, which are not set aside yet: the
    same command in a loop would begin with their first death again. */
 static enum seen_code retry(struct crawl *c, struct seen_error *why)
 {
-    enum seen_code code = sql_begin(c->state.db, why);
+    struct crawl_folder *f = crawl_folder_of(c);
+    enum seen_code code = sql_begin(f->state.db, why);
 
     if (code == SEEN_OK)
         code = retry_all(c, why);
     if (code == SEEN_OK)
-        return sql_commit(c->state.db, why);
-    sql_rollback(c->state.db);
+        return sql_commit(f->state.db, why);
+    sql_rollback(f->state.db);
     return code;
 }
 
@@ -255,7 +262,8 @@ static enum seen_code retry(struct crawl *c, struct seen_error *why)
 
 enum seen_code crawl_folder_aside_open(struct crawl *c, struct seen_error *why)
 {
-    char *path = crawl_state_path(&c->state, "reading");
+    struct crawl_folder *f = crawl_folder_of(c);
+    char *path = crawl_state_path(&f->state, "reading");
     enum seen_code code;
     bool has = false;
 
@@ -263,7 +271,7 @@ enum seen_code crawl_folder_aside_open(struct crawl *c, struct seen_error *why)
         return no_memory(why);
     code = note_suspects(c, path, why);
     if (code == SEEN_OK)
-        code = has_table(&c->state, &has, why);
+        code = has_table(&f->state, &has, why);
     if (code == SEEN_OK && has && c->settings->retry_aside)
         code = retry(c, why);
     if (code == SEEN_OK && has)

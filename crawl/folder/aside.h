@@ -14,6 +14,7 @@
 #define SEEN_CRAWL_FOLDER_ASIDE_H
 
 #include "../engine/aside.h"
+#include "state.h"
 
 /* Note what the last run was reading when it died, read which pages are set
    aside, and begin notes of this run. With settings->retry_aside they are

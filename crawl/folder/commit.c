@@ -2,27 +2,27 @@
  * commit.c - the commits of a folder: the cache is asked before, and all rows
  * are one transaction of its state, which knows how long the files are.
  */
+#include "inside.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <seen/kind.h>
 
 #include "../../lib/text/span.h"
-#include "../engine/store.h"
 #include "../page/scope.h"
-#include "recover.h"
 #include "rows.h"
-#include "store.h"
 
 static enum seen_code begin(struct crawl_group *g, struct seen_error *why)
 {
-    return sql_begin(g->c->state.db, why);
+    return sql_begin(crawl_folder_of(g->c)->state.db, why);
 }
 
 static bool reads_texts(const struct crawl *c)
 {
-    return c->cache.filter &&
-           seen_filter_can(c->cache.filter, SEEN_READS_TEXT);
+    const struct crawl_folder *f = crawl_folder_of(c);
+    return f->cache.filter &&
+           seen_filter_can(f->cache.filter, SEEN_READS_TEXT);
 }
 
 static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
@@ -30,23 +30,24 @@ static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
                           struct seen_error *why)
 {
     (void)page;
-    return crawl_cache_ask(&c->cache, key, n, seen, why);
+    return crawl_cache_ask(&crawl_folder_of(c)->cache, key, n, seen, why);
 }
 
 static enum seen_code confirm(struct crawl *c, bool *again,
                               struct seen_error *why)
 {
-    return crawl_cache_confirm(&c->cache, again, why);
+    return crawl_cache_confirm(&crawl_folder_of(c)->cache, again, why);
 }
 
 static char *via(struct crawl *c, int64_t id)
 {
-    return crawl_state_url(&c->state, id);
+    return crawl_state_url(&crawl_folder_of(c)->state, id);
 }
 
 static enum seen_code flush(struct crawl *c, struct seen_error *why)
 {
-    return crawl_output_flush(&c->output, &c->state.position, why);
+    return crawl_output_flush(&c->output, &crawl_folder_of(c)->state.position,
+                              why);
 }
 
 /* --- rows --- */
@@ -55,17 +56,18 @@ static enum seen_code write_counts(struct crawl_rows *r,
                                    struct seen_error *why)
 {
     struct crawl *c = r->g->c;
+    struct crawl_folder *f = crawl_folder_of(c);
     const struct {
         const char *name;
         int64_t n;
     } more[] = {
-        { "links", (int64_t)c->cache.asked },
+        { "links", (int64_t)f->cache.asked },
         { "fresh", r->fresh },
         { "recovered", r->recovered },
         { "saved-bytes", r->saved },
-        { "discovered", (int64_t)c->cache.discovered },
-        { "audited", (int64_t)c->cache.audited },
-        { "mistaken", (int64_t)c->cache.mistaken },
+        { "discovered", (int64_t)f->cache.discovered },
+        { "audited", (int64_t)f->cache.audited },
+        { "mistaken", (int64_t)f->cache.mistaken },
         { "unasked", r->unasked },
         { "costly", r->costly },
     };
@@ -73,22 +75,22 @@ static enum seen_code write_counts(struct crawl_rows *r,
 
     for (int i = 0; code == SEEN_OK && i < CRAWL_OUTCOMES; i++)
         if (r->counts[i])
-            code = crawl_state_count(&c->state, crawl_outcome_names[i],
+            code = crawl_state_count(&f->state, crawl_outcome_names[i],
                                      r->counts[i], why);
     for (int i = 0; code == SEEN_OK && i < CRAWL_LEFT_LINKS; i++)
         if (r->left[i])
-            code = crawl_state_count(&c->state, crawl_left_counters[i],
+            code = crawl_state_count(&f->state, crawl_left_counters[i],
                                      r->left[i], why);
     for (size_t i = 0; code == SEEN_OK && i < sizeof more / sizeof *more; i++)
         if (more[i].n)
-            code = crawl_state_count(&c->state, more[i].name, more[i].n, why);
-    c->cache.asked = c->cache.discovered = 0;
-    c->cache.audited = c->cache.mistaken = 0;
-    if (c->cache.filter) {
+            code = crawl_state_count(&f->state, more[i].name, more[i].n, why);
+    f->cache.asked = f->cache.discovered = 0;
+    f->cache.audited = f->cache.mistaken = 0;
+    if (f->cache.filter) {
         /* Of n new links (1 - rate) n came through, r->fresh. */
-        double rate = crawl_cache_rate(&c->cache);
+        double rate = crawl_cache_rate(&f->cache);
 
-        c->state.visit.expected += rate < 1
+        f->state.visit.expected += rate < 1
                                        ? (double)r->fresh * rate / (1 - rate)
                                        : 0;
     }
@@ -106,7 +108,8 @@ static enum seen_code write_origins(struct crawl_group *g,
                                              .failures = g->origin[i].failures,
                                              .closed = g->origin[i].closed };
 
-        code = frontier_origin_keep(g->c->state.frontier, &row, why);
+        code = frontier_origin_keep(crawl_folder_of(g->c)->state.frontier,
+                                    &row, why);
     }
     return code;
 }
@@ -114,7 +117,7 @@ static enum seen_code write_origins(struct crawl_group *g,
 static enum seen_code write_hosts(struct crawl_group *g,
                                   struct seen_error *why)
 {
-    struct frontier *f = g->c->state.frontier;
+    struct frontier *f = crawl_folder_of(g->c)->state.frontier;
     enum seen_code code = write_origins(g, why);
 
     for (size_t i = 0; code == SEEN_OK && i < g->askeds; i++) {
@@ -137,6 +140,7 @@ static enum seen_code put_off_guest(struct crawl *c,
                                     const struct crawl_page *page,
                                     struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     struct seen_span name;
     struct crawl_host *other;
     enum seen_code code;
@@ -144,9 +148,9 @@ static enum seen_code put_off_guest(struct crawl *c,
 
     if (!crawl_robots_is_abroad(page, &name))
         return SEEN_OK;
-    code = frontier_host_id(c->state.frontier, name, &id, why);
+    code = frontier_host_id(f->state.frontier, name, &id, why);
     if (code == SEEN_OK)
-        code = frontier_put_off(c->state.frontier, id, page->due, why);
+        code = frontier_put_off(f->state.frontier, id, page->due, why);
     pthread_mutex_lock(&c->lock);
     other = code == SEEN_OK ? crawl_host_get(&c->hosts, id) : NULL;
     if (other && other->due < page->due) {
@@ -166,8 +170,9 @@ static enum seen_code keep_robots(struct crawl *c, struct crawl_page *page,
 
     if (!crawl_robots_is_answer(page))
         return SEEN_OK;
-    return crawl_state_keep_robots(&c->state, origin, crawl_now(c) + DAY,
-                                   page->status, crawl_robots_text(page), why);
+    return crawl_state_keep_robots(&crawl_folder_of(c)->state, origin,
+                                   crawl_now(c) + DAY, page->status,
+                                   crawl_robots_text(page), why);
 }
 
 static enum seen_code write_rows(struct crawl_rows *r, struct seen_error *why)
@@ -203,6 +208,7 @@ static int64_t take_unasked(struct crawl *c)
 static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
 {
     struct crawl *c = g->c;
+    struct crawl_folder *f = crawl_folder_of(c);
     struct crawl_rows *r = calloc(1, sizeof *r);
     enum seen_code code;
 
@@ -210,7 +216,7 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
         return crawl_group_no_memory(why);
     g->rows = r;
     r->g = g;
-    r->last = c->cache.last;
+    r->last = f->cache.last;
     r->unasked = take_unasked(c);
     code = write_rows(r, why);
     if (code == SEEN_OK)
@@ -218,18 +224,18 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
     if (code == SEEN_OK)
         code = write_counts(r, why);
     if (code == SEEN_OK)
-        code = frontier_flush(c->state.frontier, why);
+        code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
-        code = crawl_state_note_clock(&c->state, crawl_now(c), why);
+        code = crawl_state_note_clock(&f->state, crawl_now(c), why);
     if (code == SEEN_OK)
-        code = crawl_state_write(&c->state, why);
-    return code == SEEN_OK ? sql_commit(c->state.db, why) : code;
+        code = crawl_state_write(&f->state, why);
+    return code == SEEN_OK ? sql_commit(f->state.db, why) : code;
 }
 
 static void undo(struct crawl_group *g, enum seen_code code)
 {
     (void)code;
-    sql_rollback(g->c->state.db);
+    sql_rollback(crawl_folder_of(g->c)->state.db);
 }
 
 /* --- after it --- */
@@ -238,7 +244,7 @@ static void undo(struct crawl_group *g, enum seen_code code)
 static enum seen_code added(struct crawl_group *g, struct seen_error *why)
 {
     const struct crawl_rows *r = g->rows;
-    struct crawl_cache *cache = &g->c->cache;
+    struct crawl_cache *cache = &crawl_folder_of(g->c)->cache;
     struct seen_key *key;
     enum seen_code code;
 
@@ -274,7 +280,8 @@ static void settle(struct crawl_group *g)
             continue;
         host->drained = false;
         host->changed = true;
-        host->found = frontier_found(c->state.frontier, host->id);
+        host->found = frontier_found(crawl_folder_of(c)->state.frontier,
+                                     host->id);
     }
 }
 
@@ -301,7 +308,8 @@ static enum seen_code is_idle(struct crawl *c, bool *idle,
     pthread_mutex_unlock(&c->lock);
     if (!*idle)
         return SEEN_OK;
-    code = frontier_count(c->state.frontier, &waiting, &all, why);
+    code = frontier_count(crawl_folder_of(c)->state.frontier, &waiting, &all,
+                          why);
     if (code != SEEN_OK)
         return code;
     pthread_mutex_lock(&c->lock);
@@ -321,7 +329,7 @@ static enum seen_code rest(struct crawl *c, bool closing,
     if (!closing)
         code = is_idle(c, &idle, why);
     if (code == SEEN_OK)
-        code = crawl_cache_save(&c->cache, false, why);
+        code = crawl_cache_save(&crawl_folder_of(c)->cache, false, why);
     if (code == SEEN_OK && crawl_recover_goes_on(c))
         *next = CRAWL_AT_ONCE;
     if (code != SEEN_OK || !idle || crawl_recover_goes_on(c))
@@ -360,6 +368,7 @@ enum seen_code crawl_commit_start(struct crawl *c,
                                   const struct frontier_page *page,
                                   bool ask_first, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     static char text[SEEN_KEY_TEXT];
     struct frontier_page row = *page;
     enum seen_code code = SEEN_OK;
@@ -370,18 +379,18 @@ enum seen_code crawl_commit_start(struct crawl *c,
 
     crawl_key(&key, text, row.url);
     if (ask_first) {
-        code = crawl_cache_ask(&c->cache, &key, 1, &seen, why);
-        c->cache.asked--; /* it counts links, which this is not */
+        code = crawl_cache_ask(&f->cache, &key, 1, &seen, why);
+        f->cache.asked--; /* it counts links, which this is not */
     }
     if (code != SEEN_OK || seen)
         return code;
-    code = frontier_host_id(c->state.frontier, crawl_host_of(row.url),
+    code = frontier_host_id(f->state.frontier, crawl_host_of(row.url),
                             &row.host, why);
     if (code == SEEN_OK)
-        code = frontier_add(c->state.frontier, &row, ask_first ? &last : NULL,
+        code = frontier_add(f->state.frontier, &row, ask_first ? &last : NULL,
                             why);
     if (code == SEEN_OK && ask_first)
-        code = crawl_cache_add(&c->cache, &key, 1, last, why);
+        code = crawl_cache_add(&f->cache, &key, 1, last, why);
     pthread_mutex_lock(&c->lock);
     host = crawl_host_get(&c->hosts, row.host);
     if (host)

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../page/scope.h"
-#include "recover.h"
 #include "../page/revisit.h"
+#include "../page/scope.h"
+#include "inside.h"
 
 int64_t crawl_visit_due(const struct crawl *c, const struct crawl_known *page)
 {
-    if (!c->freshest || page->every)
+    const struct crawl_folder *f = crawl_folder_of(c);
+    if (!f->freshest || page->every)
         return crawl_revisit_due(c->settings, page);
     return page->last +
-           (int64_t)(1000 * crawl_freshest_interval(c->freshest, page));
+           (int64_t)(1000 * crawl_freshest_interval(f->freshest, page));
 }
 
 /* --- --policy freshest --- */
@@ -29,29 +30,30 @@ static enum seen_code take_history(void *owner, const struct crawl_known *page,
    and while the number of known pages doubles. */
 enum seen_code crawl_due_plan(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum { HOUR = 3600000, FEW = 100 };
     const struct crawl_settings *s = c->settings;
     int64_t now = crawl_now(c);
     enum seen_code code = SEEN_OK;
     uint64_t pages;
 
-    if (!s->freshest || (c->freshest && now - c->planned < HOUR &&
-                         c->pages < 2 * (c->planned_pages + FEW)))
+    if (!s->freshest || (f->freshest && now - f->planned < HOUR &&
+                         c->pages < 2 * (f->planned_pages + FEW)))
         return SEEN_OK;
-    if (!c->freshest)
-        code = crawl_freshest_new(&c->freshest, (double)s->revisit_min,
+    if (!f->freshest)
+        code = crawl_freshest_new(&f->freshest, (double)s->revisit_min,
                                   (double)s->revisit_max, why);
     if (code == SEEN_OK)
-        code = crawl_state_histories(&c->state, FRESHEST_SAMPLE, take_history,
-                                     c->freshest, &pages, why);
+        code = crawl_state_histories(&f->state, FRESHEST_SAMPLE, take_history,
+                                     f->freshest, &pages, why);
     if (code != SEEN_OK)
         return code;
-    crawl_freshest_settle(c->freshest, (double)(pages + 1),
+    crawl_freshest_settle(f->freshest, (double)(pages + 1),
                           s->budget > 0 ? s->budget
                                         : (double)(pages + 1) /
                                               (double)s->revisit_every);
-    c->planned = now;
-    c->planned_pages = c->pages;
+    f->planned = now;
+    f->planned_pages = c->pages;
     return SEEN_OK;
 }
 
@@ -76,6 +78,7 @@ static int64_t due_of(void *owner, const struct crawl_known *page)
 
 enum seen_code crawl_due_settle(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     char name[120], *before;
     enum seen_code code;
     bool same;
@@ -83,21 +86,21 @@ enum seen_code crawl_due_settle(struct crawl *c, struct seen_error *why)
     name_policy(name, c->settings);
     code = crawl_due_plan(c, why);
     if (code == SEEN_OK)
-        code = crawl_state_get(&c->state, "policy", &before, why);
+        code = crawl_state_get(&f->state, "policy", &before, why);
     if (code != SEEN_OK)
         return code;
     same = before && !strcmp(before, name);
     free(before);
     if (same)
         return SEEN_OK;
-    code = sql_begin(c->state.db, why);
+    code = sql_begin(f->state.db, why);
     if (code == SEEN_OK)
-        code = crawl_state_date(&c->state, due_of, c, why);
+        code = crawl_state_date(&f->state, due_of, c, why);
     if (code == SEEN_OK)
-        code = crawl_state_set(&c->state, "policy", name, why);
+        code = crawl_state_set(&f->state, "policy", name, why);
     if (code == SEEN_OK)
-        return sql_commit(c->state.db, why);
-    sql_rollback(c->state.db);
+        return sql_commit(f->state.db, why);
+    sql_rollback(f->state.db);
     return code;
 }
 
@@ -122,7 +125,7 @@ static enum seen_code look_at_start(void *owner, int64_t id,
     if (s->unknown)
         return SEEN_OK;
     crawl_key(&key, text, url);
-    code = crawl_state_knows(&s->c->state, &key, &known, why);
+    code = crawl_state_knows(&crawl_folder_of(s->c)->state, &key, &known, why);
     s->unknown = !known;
     return code;
 }
@@ -130,15 +133,16 @@ static enum seen_code look_at_start(void *owner, int64_t id,
 enum seen_code crawl_due_any(struct crawl *c, bool *any, int64_t *next,
                              struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     struct starts starts = { .c = c };
     int64_t waiting, all;
     enum seen_code code;
 
-    code = crawl_state_next_due(&c->state, next, why);
+    code = crawl_state_next_due(&f->state, next, why);
     if (code == SEEN_OK)
-        code = frontier_count(c->state.frontier, &waiting, &all, why);
+        code = frontier_count(f->state.frontier, &waiting, &all, why);
     if (code == SEEN_OK)
-        code = crawl_state_starts(&c->state, look_at_start, &starts, why);
+        code = crawl_state_starts(&f->state, look_at_start, &starts, why);
     if (code == SEEN_OK)
         code = crawl_recover_wanted(c, any, why);
     if (code == SEEN_OK)

@@ -9,13 +9,14 @@
  * not prompt have three quarters of the memory, and others do not give way to
  * them.
  */
+#include "inside.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../lib/text/span.h"
 #include "../engine/aside.h"
 #include "../page/scope.h"
-#include "store.h"
 
 enum { FAR = 60000 }; /* ms: a host that is not due for so long may give way */
 
@@ -40,21 +41,22 @@ enum seen_code crawl_folder_pages(struct crawl *c,
 {
     struct taking t = { take, owner };
 
-    return frontier_next(c->state.frontier, host->id, most, take_page, &t,
-                         why);
+    return frontier_next(crawl_folder_of(c)->state.frontier, host->id, most,
+                         take_page, &t, why);
 }
 
 /* What an earlier visit knows of the page, for a conditional request. */
 enum seen_code crawl_folder_prepare(struct crawl *c, struct crawl_page *page,
                                     struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     bool found;
 
-    crawl_page_share(page, &c->shared);
+    crawl_page_share(page, &f->shared);
     crawl_aside_mark(c, page);
-    if (c->state.visit.id < 2 && c->settings->strategy != CRAWL_CONTINUOUS)
+    if (f->state.visit.id < 2 && c->settings->strategy != CRAWL_CONTINUOUS)
         return SEEN_OK;
-    return crawl_state_find(&c->state, &page->key, &found, &page->known, why);
+    return crawl_state_find(&f->state, &page->key, &found, &page->known, why);
 }
 
 enum seen_code crawl_folder_origin(struct crawl *c,
@@ -62,7 +64,8 @@ enum seen_code crawl_folder_origin(struct crawl *c,
                                    struct seen_error *why)
 {
     struct frontier_origin row = { .name = origin->name };
-    enum seen_code code = frontier_origin_find(c->state.frontier, &row, why);
+    enum seen_code code = frontier_origin_find(
+        crawl_folder_of(c)->state.frontier, &row, why);
 
     origin->failures = row.failures;
     origin->closed = row.closed;
@@ -74,8 +77,8 @@ enum seen_code crawl_folder_robots(struct crawl *c, struct seen_span origin,
                                    size_t most, struct crawl_kept_robots *kept,
                                    struct seen_error *why)
 {
-    return crawl_state_robots(&c->state, origin, crawl_now(c), most, kept,
-                              why);
+    return crawl_state_robots(&crawl_folder_of(c)->state, origin, crawl_now(c),
+                              most, kept, why);
 }
 
 /* --- hosts --- */
@@ -229,6 +232,7 @@ static size_t room_for_slow(struct crawl *c, size_t most)
 static enum seen_code bring_hosts(struct crawl *c, enum leaving *next,
                                   struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     size_t used = c->hosts.by_id.used;
     unsigned most = (unsigned)c->settings->hosts;
     struct bringing b = { .c = c,
@@ -236,11 +240,11 @@ static enum seen_code bring_hosts(struct crawl *c, enum leaving *next,
                           .slow = room_for_slow(c, most) };
     enum seen_code code;
 
-    code = frontier_hosts(c->state.frontier, false, most + 1, take_host, &b,
+    code = frontier_hosts(f->state.frontier, false, most + 1, take_host, &b,
                           why);
     /* Thousands that do not fit may hide others that do. */
     if (code == SEEN_OK && b.more_slow && b.rows > most && b.room)
-        code = frontier_hosts(c->state.frontier, true, most + 1, take_host, &b,
+        code = frontier_hosts(f->state.frontier, true, most + 1, take_host, &b,
                               why);
     if (code == SEEN_OK && b.no_memory)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");

@@ -4,9 +4,7 @@
  * The settings are those that the folder has, and those that are given now.
  * A new folder, and --revisit, begin a visit (visit.c).
  */
-#include "../engine/group.h"
-#include "aside.h"
-#include "store.h"
+#include "inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +17,9 @@
 
 #include "../../lib/disk/disk.h"
 #include "../../lib/text/span.h"
+#include "../engine/aside.h"
+#include "aside.h"
 #include "due.h"
-#include "recover.h"
 
 enum { LIST_MOST = 1 << 30 };
 
@@ -48,8 +47,9 @@ static enum seen_code use_template(struct crawl *c, struct seen_error *why);
 static enum seen_code load_kept(struct crawl *c, const char *name,
                                 char **value, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     *value = NULL;
-    return c->state.db ? crawl_state_get(&c->state, name, value, why)
+    return f->state.db ? crawl_state_get(&f->state, name, value, why)
                        : SEEN_OK;
 }
 
@@ -60,7 +60,8 @@ static enum seen_code load_settings(struct crawl *c, struct seen_error *why)
 
     code = load_kept(c, "settings", &kept, why);
     if (code == SEEN_OK && kept)
-        code = crawl_settings_read(c->settings, kept, &c->kept, why);
+        code = crawl_settings_read(c->settings, kept,
+                                   &crawl_folder_of(c)->kept, why);
     free(kept);
     if (code == SEEN_OK)
         code = use_template(c, why);
@@ -76,7 +77,7 @@ static enum seen_code keep_settings(struct crawl *c, struct seen_error *why)
         return seen_fail(
             why, SEEN_NOMEM, 0,
             "the settings cannot be kept: no memory, or not UTF-8");
-    code = crawl_state_set(&c->state, "settings", text, why);
+    code = crawl_state_set(&crawl_folder_of(c)->state, "settings", text, why);
     free(text);
     return code;
 }
@@ -115,7 +116,7 @@ static enum seen_code make_focus(struct crawl *c, struct seen_error *why)
     if (!s->words)
         code = load_file(&text, &len, s->words_file, 1 << 20, why);
     if (code == SEEN_OK)
-        code = crawl_focus_new(&c->focus,
+        code = crawl_focus_new(&crawl_folder_of(c)->focus,
                                s->words ? span_of(s->words)
                                         : (struct seen_span){ text, len },
                                s->weight, why);
@@ -128,6 +129,7 @@ static enum seen_code make_focus(struct crawl *c, struct seen_error *why)
 /* The template that is given, or the one that the state has. */
 static enum seen_code load_template(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     struct buffer json = { .bytes = NULL };
     enum seen_code code = SEEN_OK;
     char *text = NULL;
@@ -145,10 +147,10 @@ static enum seen_code load_template(struct crawl *c, struct seen_error *why)
     if (len && *text == '<') {
         code = crawl_template_convert(&json, text, len, why);
         if (code == SEEN_OK)
-            code = crawl_template_new(&c->template, json.bytes, json.len, NULL,
+            code = crawl_template_new(&f->template, json.bytes, json.len, NULL,
                                       NULL, why);
     } else {
-        code = crawl_template_new(&c->template, text, len, NULL, NULL, why);
+        code = crawl_template_new(&f->template, text, len, NULL, NULL, why);
     }
     if (code != SEEN_OK && why && why->at)
         seen_fail(why, code, why->at, "%.40s: line %llu: %.80s",
@@ -162,23 +164,25 @@ static enum seen_code load_template(struct crawl *c, struct seen_error *why)
 /* What is not given on the command line is as the template says. */
 static enum seen_code use_template(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code = load_template(c, why);
 
-    return code == SEEN_OK && c->template
-               ? crawl_settings_from(c->settings, c->template, why)
+    return code == SEEN_OK && f->template
+               ? crawl_settings_from(c->settings, f->template, why)
                : code;
 }
 
 /* Its content, for the next time. */
 static enum seen_code keep_template(struct crawl *c, struct seen_error *why)
 {
-    struct seen_span content = crawl_template_content(c->template);
+    struct crawl_folder *f = crawl_folder_of(c);
+    struct seen_span content = crawl_template_content(f->template);
     char *text = strndup(content.text, content.len);
     enum seen_code code;
 
     if (!text)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for the template");
-    code = crawl_state_set(&c->state, "template", text, why);
+    code = crawl_state_set(&f->state, "template", text, why);
     free(text);
     return code;
 }
@@ -188,14 +192,15 @@ static enum seen_code keep_template(struct crawl *c, struct seen_error *why)
 /* If the last run was killed, nobody knows which hosts it had just asked. */
 static enum seen_code begin_run(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
     char *before;
 
-    code = crawl_state_get(&c->state, "run", &before, why);
+    code = crawl_state_get(&f->state, "run", &before, why);
     if (before && strcmp(before, "ended"))
         c->wary = crawl_now(c);
     free(before);
-    return code == SEEN_OK ? crawl_state_set(&c->state, "run", "begun", why)
+    return code == SEEN_OK ? crawl_state_set(&f->state, "run", "begun", why)
                            : code;
 }
 
@@ -210,14 +215,14 @@ static enum seen_code count_start(struct crawl *c, struct seen_span url,
 {
     (void)url;
     (void)why;
-    c->starts++;
+    crawl_folder_of(c)->starts++;
     return SEEN_OK;
 }
 
 static enum seen_code keep_start(struct crawl *c, struct seen_span url,
                                  struct seen_error *why)
 {
-    return crawl_state_start(&c->state, url, why);
+    return crawl_state_start(&crawl_folder_of(c)->state, url, why);
 }
 
 static enum seen_code read_start(struct crawl *c, struct seen_span url,
@@ -269,13 +274,14 @@ static enum seen_code read_list(struct crawl *c, take_start *take,
 static enum seen_code read_template_starts(struct crawl *c, take_start *take,
                                            struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     static char url[SEEN_KEY_TEXT];
-    uint64_t n = crawl_template_starts(c->template);
+    uint64_t n = crawl_template_starts(f->template);
     enum seen_code code = SEEN_OK;
     size_t len;
 
     for (uint64_t i = 0; code == SEEN_OK && i < n; i++) {
-        code = crawl_template_start(c->template, i, url, &len, why);
+        code = crawl_template_start(f->template, i, url, &len, why);
         if (code == SEEN_OK)
             code = take(c, (struct seen_span){ url, len }, why);
     }
@@ -299,24 +305,26 @@ static enum seen_code read_starts(struct crawl *c, char **start,
     }
     if (code == SEEN_OK && c->settings->list)
         code = read_list(c, take, why);
-    return code == SEEN_OK && c->template ? read_template_starts(c, take, why)
-                                          : code;
+    return code == SEEN_OK && crawl_folder_of(c)->template
+               ? read_template_starts(c, take, why)
+               : code;
 }
 
 static enum seen_code keep_starts(struct crawl *c, char **start,
                                   struct seen_error *why)
 {
-    enum seen_code code = sql_begin(c->state.db, why);
+    struct crawl_folder *f = crawl_folder_of(c);
+    enum seen_code code = sql_begin(f->state.db, why);
 
     if (code == SEEN_OK)
         code = read_starts(c, start, keep_start, why);
-    if (code == SEEN_OK && c->template)
+    if (code == SEEN_OK && f->template)
         code = keep_template(c, why);
     if (code == SEEN_OK)
         code = keep_settings(c, why);
     if (code == SEEN_OK)
-        return sql_commit(c->state.db, why);
-    sql_rollback(c->state.db);
+        return sql_commit(f->state.db, why);
+    sql_rollback(f->state.db);
     return code;
 }
 
@@ -324,9 +332,10 @@ static enum seen_code widen(void *owner, int64_t id, struct seen_span url,
                             struct seen_error *why)
 {
     struct crawl *c = owner;
+    struct crawl_folder *f = crawl_folder_of(c);
 
-    c->starts = id;
-    return crawl_scope_start(c->scope, url, why);
+    f->starts = id;
+    return crawl_scope_start(f->scope, url, why);
 }
 
 /* --- open --- */
@@ -336,9 +345,10 @@ static enum seen_code widen(void *owner, int64_t id, struct seen_span url,
 static enum seen_code has_work(struct crawl *c, bool *any,
                                struct seen_error *why)
 {
-    enum seen_code code = crawl_due_any(c, any, &c->first_due, why);
+    struct crawl_folder *f = crawl_folder_of(c);
+    enum seen_code code = crawl_due_any(c, any, &f->first_due, why);
 
-    c->nothing_due = code == SEEN_OK && !*any;
+    f->nothing_due = code == SEEN_OK && !*any;
     return code;
 }
 
@@ -350,31 +360,33 @@ static enum seen_code has_work(struct crawl *c, bool *any,
 static enum seen_code is_next(struct crawl *c, bool *next,
                               struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
     char *spent;
 
-    code = crawl_state_get(&c->state, "spent", &spent, why);
-    *next = !c->state.visit.id ||
+    code = crawl_state_get(&f->state, "spent", &spent, why);
+    *next = !f->state.visit.id ||
             (c->settings->strategy == CRAWL_CONTINUOUS &&
-             c->state.visit.ended) ||
+             f->state.visit.ended) ||
             (c->settings->revisit &&
-             (c->state.visit.ended ||
-              (spent && strtoll(spent, NULL, 10) == c->state.visit.id)));
+             (f->state.visit.ended ||
+              (spent && strtoll(spent, NULL, 10) == f->state.visit.id)));
     free(spent);
     if (code != SEEN_OK || !*next || c->settings->strategy == CRAWL_CONTINUOUS)
         return code;
     code = crawl_due_settle(c, why);
-    return code == SEEN_OK && c->state.visit.id ? has_work(c, next, why)
+    return code == SEEN_OK && f->state.visit.id ? has_work(c, next, why)
                                                 : code;
 }
 
 static enum seen_code need_starts(const struct crawl *c,
                                   struct seen_error *why)
 {
-    return c->starts ? SEEN_OK
-                     : seen_fail(why, SEEN_RANGE, 0,
-                                 "a new crawl needs start URLs, --urls or "
-                                 "--template");
+    return crawl_folder_of(c)->starts
+               ? SEEN_OK
+               : seen_fail(why, SEEN_RANGE, 0,
+                           "a new crawl needs start URLs, --urls or "
+                           "--template");
 }
 
 /* What is asked for. Nothing is changed by that, so that a mistake on the
@@ -382,17 +394,18 @@ static enum seen_code need_starts(const struct crawl *c,
 static enum seen_code understand(struct crawl *c, char **start,
                                  struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code = load_settings(c, why);
 
     if (code == SEEN_OK)
         code = set_clock(c, why);
     if (code == SEEN_OK)
-        code = crawl_scope_new(&c->scope, c->settings, why);
+        code = crawl_scope_new(&f->scope, c->settings, why);
     if (code == SEEN_OK)
         code = make_focus(c, why);
     if (code == SEEN_OK)
         code = read_starts(c, start, count_start, why);
-    if (code == SEEN_OK && !c->state.db)
+    if (code == SEEN_OK && !f->state.db)
         code = need_starts(c, why);
     return code == SEEN_OK ? crawl_engine_open(c, why) : code;
 }
@@ -402,8 +415,8 @@ static enum seen_code turn_back(struct crawl *c, struct seen_error *why)
 {
     enum { SAID = 60000 }; /* ms: a clock that is corrected is no news */
     int64_t back;
-    enum seen_code code = crawl_state_set_back(&c->state, crawl_now(c), &back,
-                                               why);
+    enum seen_code code = crawl_state_set_back(&crawl_folder_of(c)->state,
+                                               crawl_now(c), &back, why);
 
     if (code == SEEN_OK && back >= SAID && !c->injected)
         snprintf(c->warning, sizeof c->warning,
@@ -416,18 +429,19 @@ static enum seen_code turn_back(struct crawl *c, struct seen_error *why)
 static enum seen_code prepare(struct crawl *c, char **start,
                               struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code = keep_starts(c, start, why);
     bool next = false;
 
     if (code == SEEN_OK)
         code = turn_back(c, why);
-    c->starts = 0;
+    f->starts = 0;
     if (code == SEEN_OK)
-        code = crawl_state_starts(&c->state, widen, c, why);
+        code = crawl_state_starts(&f->state, widen, c, why);
     if (code == SEEN_OK)
         code = need_starts(c, why);
     if (code == SEEN_OK && c->settings->index)
-        code = crawl_search_open(&c->search, &c->state, why);
+        code = crawl_search_open(&f->search, &f->state, why);
     if (code == SEEN_OK)
         code = is_next(c, &next, why);
     if (code == SEEN_OK && next)
@@ -438,27 +452,20 @@ static enum seen_code prepare(struct crawl *c, char **start,
         code = crawl_folder_aside_open(c, why);
     if (code == SEEN_OK)
         code = begin_run(c, why);
-    c->facts = (struct warc_facts){
-        .software = "seen/" SEEN_VERSION,
-        .operator= c->settings->contact,
-        .agent = c->agent,
-        .robots = "obey",
-        .part = c->state.visit.name,
-    };
     if (code == SEEN_OK)
-        code = crawl_output_open(&c->output, &c->state, c->settings, &c->facts,
-                                 why);
-    c->shared = (struct crawl_shared){
+        code = crawl_engine_open_files(c, f->state.folder, f->state.visit.name,
+                                       &f->state.position, why);
+    f->shared = (struct crawl_shared){
         .settings = c->settings,
-        .scope = c->scope,
-        .template = c->template,
-        .focus = c->focus,
-        .folder = c->state.folder,
-        .visit = c->state.visit.name,
-        .visit_id = c->state.visit.id,
-        .queries = &c->queries,
+        .scope = f->scope,
+        .template = f->template,
+        .focus = f->focus,
+        .folder = f->state.folder,
+        .visit = f->state.visit.name,
+        .visit_id = f->state.visit.id,
+        .queries = &f->queries,
     };
-    c->bodies.folder = c->state.folder;
+    c->bodies.folder = f->state.folder;
     return code;
 }
 
@@ -466,7 +473,6 @@ static enum seen_code prepare(struct crawl *c, char **start,
 static void warn_of_cache(void *whose, const char *text)
 {
     struct crawl *c = whose;
-
     size_t len;
 
     pthread_mutex_lock(&c->lock);
@@ -485,12 +491,13 @@ static void warn_of_cache(void *whose, const char *text)
 static enum seen_code begin(struct crawl *c, char **start,
                             struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     bool new = !crawl_state_exists(c->settings->into);
     enum seen_code code = new ? understand(c, start, why) : SEEN_OK;
 
     if (code == SEEN_OK)
-        code = crawl_state_open(&c->state, c->settings->into, why);
-    if (code == SEEN_OK && new && !c->state.made)
+        code = crawl_state_open(&f->state, c->settings->into, why);
+    if (code == SEEN_OK && new && !f->state.made)
         code = seen_fail(why, SEEN_BUSY, 0,
                          "another crawl began in this folder just now");
     if (code == SEEN_OK && !new)
@@ -503,24 +510,29 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
                           struct seen_error *why)
 {
     struct crawl *c = calloc(1, sizeof *c);
+    struct crawl_folder *f = calloc(1, sizeof *f);
     enum seen_code code;
 
     *out = NULL;
-    if (!c)
+    if (!c || !f) {
+        free(c);
+        free(f);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a crawl");
+    }
     c->settings = settings;
+    c->store = &crawl_folder_store;
+    c->owned_by_store = f;
     if (hooks)
         c->hooks = *hooks;
     crawl_engine_init(c);
-    c->store = &crawl_folder_store;
-    c->cache.warn = warn_of_cache;
-    c->cache.whose = c;
+    f->cache.warn = warn_of_cache;
+    f->cache.whose = c;
     code = begin(c, start, why);
     if (code == SEEN_OK) {
         *out = c;
     } else {
         /* The folder of a crawl that did not begin is not left behind. */
-        c->state.unwanted = c->state.made && !c->state.visit.id;
+        f->state.unwanted = f->state.made && !f->state.visit.id;
         crawl_close(c);
     }
     return code;
@@ -529,36 +541,41 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
 bool crawl_found_nothing_due(const struct crawl *c, int64_t *now,
                              int64_t *next)
 {
+    const struct crawl_folder *f = crawl_folder_of(c);
+
     *now = crawl_now(c);
-    *next = c->first_due;
-    return c->nothing_due;
+    *next = f->first_due;
+    return f->nothing_due;
 }
 
 void crawl_close(struct crawl *c)
 {
+    struct crawl_folder *f;
+
     if (!c)
         return;
+    f = crawl_folder_of(c);
     crawl_engine_clear(c);
-    crawl_queries_clear(&c->queries);
-    crawl_aside_forget(c);
-    crawl_cache_close(&c->cache);
-    crawl_skip_close(c->skip);
-    crawl_freshest_free(c->freshest);
-    crawl_search_close(c->search);
+    crawl_queries_clear(&f->queries);
+    crawl_cache_close(&f->cache);
+    crawl_freshest_free(f->freshest);
+    crawl_search_close(f->search);
     crawl_recover_end(c);
-    crawl_focus_free(c->focus);
-    crawl_template_free(c->template);
-    crawl_scope_free(c->scope);
-    if (c->state.folder)
-        crawl_state_close(&c->state);
-    crawl_settings_forget(c->kept);
+    crawl_focus_free(f->focus);
+    crawl_template_free(f->template);
+    crawl_scope_free(f->scope);
+    if (f->state.folder)
+        crawl_state_close(&f->state);
+    crawl_settings_forget(f->kept);
+    free(f);
     free(c);
 }
 
 /* The run is over: save the cache, and end the visit if nothing is left. */
 static enum seen_code finish(struct crawl *c, struct seen_error *why)
 {
-    enum seen_code code = crawl_cache_save(&c->cache, true, why);
+    struct crawl_folder *f = crawl_folder_of(c);
+    enum seen_code code = crawl_cache_save(&f->cache, true, why);
     int64_t waiting, all;
     char visit[32];
     bool rests;
@@ -566,17 +583,17 @@ static enum seen_code finish(struct crawl *c, struct seen_error *why)
     if (*c->warning && c->hooks.warn)
         c->hooks.warn(c->hooks.owner, c->warning);
     if (code == SEEN_OK)
-        code = frontier_count(c->state.frontier, &waiting, &all, why);
+        code = frontier_count(f->state.frontier, &waiting, &all, why);
     if (code == SEEN_OK)
         code = crawl_recover_rests(c, &rests, why);
-    if (code == SEEN_OK && !waiting && !rests && !c->state.visit.ended &&
+    if (code == SEEN_OK && !waiting && !rests && !f->state.visit.ended &&
         c->settings->strategy != CRAWL_CONTINUOUS)
-        code = crawl_state_end_visit(&c->state, crawl_now(c), why);
+        code = crawl_state_end_visit(&f->state, crawl_now(c), why);
     if (code == SEEN_OK && c->spent) {
-        snprintf(visit, sizeof visit, "%lld", (long long)c->state.visit.id);
-        code = crawl_state_set(&c->state, "spent", visit, why);
+        snprintf(visit, sizeof visit, "%lld", (long long)f->state.visit.id);
+        code = crawl_state_set(&f->state, "spent", visit, why);
     }
-    return code == SEEN_OK ? crawl_state_set(&c->state, "run", "ended", why)
+    return code == SEEN_OK ? crawl_state_set(&f->state, "run", "ended", why)
                            : code;
 }
 
@@ -585,7 +602,8 @@ enum seen_code crawl_run(struct crawl *c, struct seen_error *why)
     int64_t waiting, all;
     enum seen_code code;
 
-    code = frontier_count(c->state.frontier, &waiting, &all, why);
+    code = frontier_count(crawl_folder_of(c)->state.frontier, &waiting, &all,
+                          why);
     if (code != SEEN_OK)
         return code;
     c->waiting = (uint64_t)waiting;

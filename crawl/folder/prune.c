@@ -25,8 +25,8 @@
 #include "../../lib/text/json_tree.h"
 #include "../../lib/text/map.h"
 #include "../../lib/text/span.h"
-#include "../page/left.h"
 #include "../page/scope.h"
+#include "left_out.h"
 
 enum { CHUNK = 1 << 20 };
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inside.h"
+
 enum {
     GROUP = 256,              /* copies per transaction, */
     LINKS_MOST = 4 * 1000000, /* or so many bytes of their links */
@@ -17,7 +19,8 @@ static enum seen_code read_place(struct crawl *c, int64_t *last,
                                  struct seen_error *why)
 {
     char *kept;
-    enum seen_code code = crawl_state_get(&c->state, name, &kept, why);
+    enum seen_code code = crawl_state_get(&crawl_folder_of(c)->state, name,
+                                          &kept, why);
 
     *last = kept && strcmp(kept, done) ? strtoll(kept, NULL, 10) : -1;
     free(kept);
@@ -30,18 +33,20 @@ static enum seen_code keep_place(struct crawl *c, int64_t last,
     char text[32];
 
     snprintf(text, sizeof text, "%lld", (long long)last);
-    return crawl_state_set(&c->state, name, last < 0 ? done : text, why);
+    return crawl_state_set(&crawl_folder_of(c)->state, name,
+                           last < 0 ? done : text, why);
 }
 
 enum seen_code crawl_recover_wanted(struct crawl *c, bool *wanted,
                                     struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     int64_t last;
     enum seen_code code = read_place(c, &last, why);
 
-    *wanted = c->state.visit.id && c->settings->strategy != CRAWL_CONTINUOUS &&
+    *wanted = f->state.visit.id && c->settings->strategy != CRAWL_CONTINUOUS &&
               (last >= 0 || c->settings->recover ||
-               c->state.visit.expected >= 1);
+               f->state.visit.expected >= 1);
     return code;
 }
 
@@ -53,7 +58,7 @@ enum seen_code crawl_recover_begin(struct crawl *c, bool wanted,
 
 bool crawl_recover_goes_on(const struct crawl *c)
 {
-    return c->recover.state == CRAWL_RECOVER_GOES_ON;
+    return crawl_folder_of(c)->recover.state == CRAWL_RECOVER_GOES_ON;
 }
 
 enum seen_code crawl_recover_rests(struct crawl *c, bool *rests,
@@ -68,7 +73,7 @@ enum seen_code crawl_recover_rests(struct crawl *c, bool *rests,
 
 static enum seen_code open(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_recover *r = &c->recover;
+    struct crawl_recover *r = &crawl_folder_of(c)->recover;
     enum seen_code code = read_place(c, &r->last, why);
 
     if (code != SEEN_OK)
@@ -83,8 +88,9 @@ static enum seen_code open(struct crawl *c, struct seen_error *why)
 
 void crawl_recover_end(struct crawl *c)
 {
-    crawl_reader_free(c->recover.reader);
-    c->recover = (struct crawl_recover){ .state = CRAWL_RECOVER_UNKNOWN };
+    struct crawl_folder *f = crawl_folder_of(c);
+    crawl_reader_free(f->recover.reader);
+    f->recover = (struct crawl_recover){ .state = CRAWL_RECOVER_UNKNOWN };
 }
 
 struct copies {
@@ -120,12 +126,13 @@ static enum seen_code take_copy(void *owner, const struct frontier_page *row,
 {
     struct copies *all = owner;
     struct crawl *c = all->c;
+    struct crawl_folder *f = crawl_folder_of(c);
     struct crawl_page *page = crawl_page_new(row);
     enum seen_code code = SEEN_NOMEM;
 
     if (page && know(page, row->via, place, digest)) {
-        page->shared = &c->shared;
-        code = crawl_read_stored(c->recover.reader, page, why);
+        page->shared = &f->shared;
+        code = crawl_read_stored(f->recover.reader, page, why);
     } else {
         seen_fail(why, SEEN_NOMEM, 0, "no memory for a copy");
     }
@@ -146,14 +153,15 @@ static enum seen_code take_copy(void *owner, const struct frontier_page *row,
 
 enum seen_code crawl_recover_some(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     struct copies all = { .c = c, .next = &all.first };
     enum seen_code code = SEEN_OK;
 
-    if (c->recover.state == CRAWL_RECOVER_UNKNOWN)
+    if (f->recover.state == CRAWL_RECOVER_UNKNOWN)
         code = open(c, why);
     if (code != SEEN_OK || !crawl_recover_goes_on(c) || atomic_load(&c->hurry))
         return code;
-    code = crawl_state_copies(&c->state, c->recover.last, take_copy, &all,
+    code = crawl_state_copies(&f->state, f->recover.last, take_copy, &all,
                               why);
     if (code != SEEN_OK) {
         crawl_pages_free(all.first);
@@ -164,7 +172,7 @@ enum seen_code crawl_recover_some(struct crawl *c, struct seen_error *why)
     if (code != SEEN_OK || all.full || all.stopped)
         return code;
     crawl_recover_end(c);
-    c->recover.state = CRAWL_RECOVER_DONE;
+    f->recover.state = CRAWL_RECOVER_DONE;
     return keep_place(c, -1, why);
 }
 
@@ -172,11 +180,12 @@ enum seen_code crawl_recover_note(struct crawl *c,
                                   const struct crawl_page *page,
                                   struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
 
-    c->recover.last = page->known.id;
+    f->recover.last = page->known.id;
     code = keep_place(c, page->known.id, why);
-    return code == SEEN_OK ? crawl_state_count(&c->state,
+    return code == SEEN_OK ? crawl_state_count(&f->state,
                                                page->outcome == CRAWL_FAILED
                                                    ? CRAWL_COPIES_LOST
                                                    : CRAWL_COPIES,

@@ -30,6 +30,17 @@
 #define CRAWL_COPIES "copies"
 #define CRAWL_COPIES_LOST "copies-lost"
 
+/* How far a run came with it. */
+struct crawl_recover {
+    enum {
+        CRAWL_RECOVER_UNKNOWN, /* the state says how far it came */
+        CRAWL_RECOVER_GOES_ON,
+        CRAWL_RECOVER_DONE
+    } state;
+    struct crawl_reader *reader;
+    int64_t last; /* page whose copy is done */
+};
+
 /* Is it to be done in the visit that begins next? */
 enum seen_code crawl_recover_wanted(struct crawl *c, bool *wanted,
                                     struct seen_error *why);

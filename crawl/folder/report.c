@@ -18,11 +18,11 @@
 #include "../../web/robots.h"
 #include "aside.h"
 #include "cache_remote.h"
-#include "../page/left.h"
-#include "../engine/host.h"
+#include "../engine/store.h"
 #include "../page/log.h"
 #include "../page/scope.h"
 #include "../engine/skip.h"
+#include "left_out.h"
 #include "recover.h"
 #include "../template/template.h"
 

@@ -16,9 +16,10 @@
 #include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
 #include "../engine/learn.h"
-#include "aside.h"
-#include "recover.h"
 #include "../page/scope.h"
+#include "aside.h"
+#include "inside.h"
+#include "left_out.h"
 
 /*
  * Did the visit before lose this page? No visit fetched it, and the filter of
@@ -30,19 +31,20 @@ static enum seen_code note_lost(struct crawl_rows *r,
                                 struct seen_error *why)
 {
     struct crawl *c = r->g->c;
+    struct crawl_folder *f = crawl_folder_of(c);
     const struct crawl_known *known = &page->known;
     enum seen_code code;
     bool reason;
 
     if (known->id)
         return SEEN_OK;
-    if (!crawl_cache_was_lost(&c->cache, &page->key, span_of(page->url)))
+    if (!crawl_cache_was_lost(&f->cache, &page->key, span_of(page->url)))
         return SEEN_OK;
-    code = crawl_state_was_unfetched(&c->state, &page->key, &reason, why);
+    code = crawl_state_was_unfetched(&f->state, &page->key, &reason, why);
     if (code != SEEN_OK || reason)
         return code;
     r->recovered++;
-    return crawl_state_recovered(&c->state, page->url, why);
+    return crawl_state_recovered(&f->state, page->url, why);
 }
 
 /* The row of a fetched page. */
@@ -50,6 +52,7 @@ static enum seen_code keep(struct crawl_rows *r, struct crawl_page *page,
                            int64_t *id, struct seen_error *why)
 {
     struct crawl *c = r->g->c;
+    struct crawl_folder *f = crawl_folder_of(c);
     struct crawl_known row = page->known;
     enum seen_code code = note_lost(r, page, why);
 
@@ -57,11 +60,11 @@ static enum seen_code keep(struct crawl_rows *r, struct crawl_page *page,
         return code;
     if (page->outcome == CRAWL_UNCHANGED && page->status == 304)
         r->saved += row.size;
-    row.turn = row.visit == c->state.visit.id ? row.turn + 1 : 1;
-    row.visit = c->state.visit.id;
-    crawl_learn(&row, page, c->template, true);
+    row.turn = row.visit == f->state.visit.id ? row.turn + 1 : 1;
+    row.visit = f->state.visit.id;
+    crawl_learn(&row, page, f->template, true);
     row.due = crawl_visit_due(c, &row);
-    code = crawl_state_keep(&c->state, &page->key, &row, why);
+    code = crawl_state_keep(&f->state, &page->key, &row, why);
     *id = row.id;
     return code;
 }
@@ -71,24 +74,25 @@ static enum seen_code again(struct crawl_rows *r, struct crawl_page *page,
 {
     const struct frontier_page row = crawl_page_again(page);
 
-    return frontier_defer(r->g->c->state.frontier, &row, why);
+    return frontier_defer(crawl_folder_of(r->g->c)->state.frontier, &row, why);
 }
 
 /* The index has what the page says now, or nothing if it is gone. */
 static enum seen_code index_page(struct crawl *c, struct crawl_page *page,
                                  int64_t id, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     const struct buffer *body = &page->body;
     size_t n = page->title_len;
 
-    if (!c->search || page->outcome == CRAWL_FAILED || page->status == 304 ||
+    if (!f->search || page->outcome == CRAWL_FAILED || page->status == 304 ||
         (page->outcome == CRAWL_ERROR && page->status != 404 &&
          page->status != 410))
         return SEEN_OK;
     if (!body->len)
-        return crawl_search_drop(c->search, id, why);
+        return crawl_search_drop(f->search, id, why);
     return crawl_search_keep(
-        c->search, id, (struct seen_span){ body->bytes, n },
+        f->search, id, (struct seen_span){ body->bytes, n },
         (struct seen_span){ body->bytes + n, body->len - n }, why);
 }
 
@@ -97,7 +101,7 @@ static enum seen_code note_unfetched(struct crawl_rows *r,
                                      const struct crawl_page *page,
                                      struct seen_error *why)
 {
-    struct crawl_state *s = &r->g->c->state;
+    struct crawl_state *s = &crawl_folder_of(r->g->c)->state;
     enum seen_code code = crawl_state_unfetched(s, &page->key, why);
 
     if (code == SEEN_OK && page->outcome == CRAWL_ROBOTS)
@@ -123,8 +127,8 @@ static enum seen_code park(struct crawl *c, const struct crawl_page *page,
         .closed = span_of(page->fault),
     };
 
-    return frontier_park(c->state.frontier, page->host->id, page->id, &at,
-                         why);
+    return frontier_park(crawl_folder_of(c)->state.frontier, page->host->id,
+                         page->id, &at, why);
 }
 
 /* --- links --- */
@@ -150,16 +154,17 @@ static enum seen_code insert(struct crawl_rows *r, struct crawl_page *page,
                              struct seen_error *why)
 {
     struct crawl *c = r->g->c;
+    struct crawl_folder *f = crawl_folder_of(c);
     char path[CRAWL_PATH];
     struct frontier_page row = crawl_link_row(page, link, path);
     enum seen_code code;
 
     row.via = via;
-    code = frontier_host_id(c->state.frontier, crawl_host_of(row.url),
+    code = frontier_host_id(f->state.frontier, crawl_host_of(row.url),
                             &row.host, why);
     if (code != SEEN_OK)
         return code;
-    code = frontier_add(c->state.frontier, &row, &r->last, why);
+    code = frontier_add(f->state.frontier, &row, &r->last, why);
     r->fresh++;
     return code == SEEN_OK ? note_host(r, row.host, why) : code;
 }
@@ -169,7 +174,7 @@ static enum seen_code note_endless(struct crawl_rows *r,
                                    const struct crawl_found *found,
                                    struct seen_error *why)
 {
-    struct crawl_state *s = &r->g->c->state;
+    struct crawl_state *s = &crawl_folder_of(r->g->c)->state;
     const struct crawl_link *link = found->link;
     struct seen_span url = { found->page->texts.bytes + link->url,
                              link->url_len };
@@ -197,7 +202,8 @@ static enum seen_code insert_traps(struct crawl_rows *r,
 
     while (code == SEEN_OK && span_cut(&rest, '\0', &reason) &&
            span_cut(&rest, '\0', &url)) {
-        code = crawl_state_trap(&r->g->c->state, url, reason, 1 + more, why);
+        code = crawl_state_trap(&crawl_folder_of(r->g->c)->state, url, reason,
+                                1 + more, why);
         more = 0;
     }
     return code;
@@ -214,8 +220,9 @@ static enum seen_code leave_out(struct crawl_rows *r,
     for (int i = 0; i < CRAWL_LEFT_LINKS; i++)
         r->left[i] += (int64_t)page->excluded[i];
     for (size_t i = 0; code == SEEN_OK && i < page->lefts; i++)
-        code = crawl_left_keep(&r->g->c->state, page->left[i].key,
-                               page->left[i].reason, via, why);
+        code = crawl_left_keep(&crawl_folder_of(r->g->c)->state,
+                               page->left[i].key, page->left[i].reason, via,
+                               why);
     return code;
 }
 
@@ -260,8 +267,8 @@ static enum seen_code write_page(struct crawl_rows *r,
     if (code == SEEN_OK)
         code = insert_links(r, part, id, why);
     if (code == SEEN_OK)
-        code = frontier_remove(c->state.frontier, page->host->id, page->id,
-                               why);
+        code = frontier_remove(crawl_folder_of(c)->state.frontier,
+                               page->host->id, page->id, why);
     return code;
 }
 

@@ -13,7 +13,8 @@
 #include "../../lib/disk/walk.h"
 #include "../../lib/text/little.h"
 #include "../../lib/text/span.h"
-#include "../page/left.h"
+#include "../engine/store.h"
+#include "left_out.h"
 #include "prune.h"
 
 enum {

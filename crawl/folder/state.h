@@ -28,15 +28,10 @@
 
 #include "../../frontier/frontier.h"
 #include "../../sql/sql.h"
+#include "../engine/output.h"
 #include "../page/known.h"
 
 enum { CRAWL_VERSION = 1 }; /* of the state */
-
-/* Where the outputs ended at the last commit. */
-struct crawl_position {
-    unsigned warc_file;
-    uint64_t warc, cdxj, pages, log, urls;
-};
 
 struct crawl_visit {
     int64_t id;
@@ -55,7 +50,7 @@ struct crawl_state {
     struct crawl_visit visit;
     struct sql_statement *st[32];
     unsigned traps; /* that this run kept */
-    struct crawl_left_memory *left; /* of left.h; NULL: nothing kept yet */
+    struct crawl_left_memory *left; /* of left_out.h; NULL: nothing kept yet */
     bool bare;      /* the folder had no other files when it was opened */
     bool made;      /* state.db was made when it was opened, */
     bool made_folder; /* and so was the folder */
@@ -221,15 +216,10 @@ enum seen_code crawl_state_is_start(struct crawl_state *s,
                                     struct seen_span url, bool *start,
                                     struct seen_error *why);
 
-/* robots.txt of an origin, if there is one that counts until `now`. A body of
-   more than `most` bytes is not read: NULL. The caller frees it. */
-struct crawl_kept_robots {
-    bool found;
-    int status;
-    int64_t until;
-    char *body;
-    size_t len;
-};
+/* robots.txt of an origin, if there is one that counts until `now`: see
+   engine/store.h. A body of more than `most` bytes is not read: NULL. The
+   caller frees it. */
+struct crawl_kept_robots;
 enum seen_code crawl_state_robots(struct crawl_state *s,
                                   struct seen_span origin, int64_t now,
                                   size_t most, struct crawl_kept_robots *kept,

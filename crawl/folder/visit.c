@@ -18,7 +18,7 @@
  * Killed while visits change, a crawl finds the new visit without its cache,
  * and makes it again from the same rows.
  */
-#include "../engine/group.h"
+#include "inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,8 @@
 #include <unistd.h>
 
 #include "../../lib/text/random.h"
-#include "due.h"
-#include "recover.h"
 #include "../page/scope.h"
+#include "due.h"
 
 enum { DUE_BATCH = 1000 };
 
@@ -44,7 +43,8 @@ static enum seen_code queue_start(struct crawl *c, struct seen_span url,
 {
     const struct frontier_page page = {
         .url = url,
-        .priority = crawl_scope_priority(c->scope, c->settings, url, 0, NULL),
+        .priority = crawl_scope_priority(crawl_folder_of(c)->scope,
+                                         c->settings, url, 0, NULL),
         .flags = CRAWL_FLAG_START,
         .path = { "", 0 },
         .type = { "", 0 },
@@ -75,7 +75,7 @@ static enum seen_code begin_start(void *owner, int64_t id,
 
     (void)id;
     crawl_key(&key, text, url);
-    code = crawl_state_knows(&c->state, &key, &known, why);
+    code = crawl_state_knows(&crawl_folder_of(c)->state, &key, &known, why);
     return code == SEEN_OK ? queue_start(c, url, !known, why) : code;
 }
 
@@ -95,7 +95,8 @@ static int64_t weigh_due(const struct crawl *c,
 
     if (s->order == CRAWL_DEPTH)
         return 0;
-    priority = crawl_scope_priority(c->scope, s, page->url, page->depth, NULL);
+    priority = crawl_scope_priority(crawl_folder_of(c)->scope, s, page->url,
+                                    page->depth, NULL);
     if (s->order == CRAWL_PRIORITY && s->strategy != CRAWL_TOPICAL)
         priority -= (int64_t)(500 * every / (every + (age > 0 ? age : 0)));
     return priority;
@@ -113,7 +114,8 @@ static enum seen_code take_due(void *owner, const struct frontier_page *due,
     page.flags = CRAWL_FLAG_REVISIT;
     page.priority = weigh_due(c, due, changed);
     if (!is_continuous(c))
-        code = crawl_state_is_start(&c->state, page.url, &start, why);
+        code = crawl_state_is_start(&crawl_folder_of(c)->state, page.url,
+                                    &start, why);
     return code == SEEN_OK && !start ? crawl_commit_start(c, &page, false, why)
                                      : code;
 }
@@ -122,13 +124,14 @@ static enum seen_code take_due(void *owner, const struct frontier_page *due,
 static enum seen_code queue_due(struct crawl *c, bool all, int64_t *next,
                                 struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     int64_t now = all ? INT64_MAX - 1 : crawl_now(c);
     enum seen_code code;
 
     do {
-        code = crawl_state_due(&c->state, now, DUE_BATCH, take_due, c, why);
+        code = crawl_state_due(&f->state, now, DUE_BATCH, take_due, c, why);
         if (code == SEEN_OK)
-            code = crawl_state_next_due(&c->state, next, why);
+            code = crawl_state_next_due(&f->state, next, why);
     } while (code == SEEN_OK && *next <= now);
     return code;
 }
@@ -136,7 +139,8 @@ static enum seen_code queue_due(struct crawl *c, bool all, int64_t *next,
 /* A seed that is given is that of the first visit; the next ones count on. */
 static uint64_t choose_seed(const struct crawl *c)
 {
-    return c->settings->seed ? c->settings->seed + (uint64_t)c->state.visit.id
+    return c->settings->seed ? c->settings->seed +
+                                   (uint64_t)crawl_folder_of(c)->state.visit.id
                              : random_seed();
 }
 
@@ -151,50 +155,52 @@ static enum seen_code take_left(void *owner, int64_t id, struct seen_span url,
 {
     static char text[SEEN_KEY_TEXT];
     struct crawl *c = owner;
+    struct crawl_folder *f = crawl_folder_of(c);
     struct seen_key key;
     bool known, start = false;
     int64_t host;
     enum seen_code code;
 
     crawl_key(&key, text, url);
-    code = crawl_state_knows(&c->state, &key, &known, why);
+    code = crawl_state_knows(&f->state, &key, &known, why);
     if (code == SEEN_OK && !known)
-        code = crawl_state_unfetched(&c->state, &key, why);
+        code = crawl_state_unfetched(&f->state, &key, why);
     if (code == SEEN_OK && !known)
-        code = crawl_state_is_start(&c->state, url, &start, why);
+        code = crawl_state_is_start(&f->state, url, &start, why);
     if (code != SEEN_OK || is_continuous(c) || !(known || start))
         return code;
-    code = frontier_host_id(c->state.frontier, crawl_host_of(url), &host, why);
-    return code == SEEN_OK ? frontier_remove(c->state.frontier, host, id, why)
+    code = frontier_host_id(f->state.frontier, crawl_host_of(url), &host, why);
+    return code == SEEN_OK ? frontier_remove(f->state.frontier, host, id, why)
                            : code;
 }
 
 /* Within a transaction. */
 static enum seen_code number_visit(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     int64_t now = crawl_now(c);
     unsigned queued_anew = is_continuous(c) ? 0 : CRAWL_FLAG_REVISIT;
-    enum seen_code code = c->state.visit.id
-                              ? frontier_renew(c->state.frontier, queued_anew,
+    enum seen_code code = f->state.visit.id
+                              ? frontier_renew(f->state.frontier, queued_anew,
                                                why)
-                              : frontier_reset(c->state.frontier, why);
+                              : frontier_reset(f->state.frontier, why);
 
-    if (code == SEEN_OK && c->state.visit.id)
-        code = frontier_each(c->state.frontier, take_left, c, why);
+    if (code == SEEN_OK && f->state.visit.id)
+        code = frontier_each(f->state.frontier, take_left, c, why);
     if (code == SEEN_OK)
-        code = frontier_flush(c->state.frontier, why);
+        code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
         code = sql_run(
-            c->state.db,
+            f->state.db,
             "DELETE FROM audit; DELETE FROM traps; DELETE FROM unfetched WHERE visit "
             "< (SELECT max(id) FROM visits)",
             why);
     if (code == SEEN_OK && !is_continuous(c))
-        code = crawl_state_due_anew(&c->state, why);
-    if (code == SEEN_OK && c->state.visit.id && !c->state.visit.ended)
-        code = crawl_state_end_visit(&c->state, now, why);
+        code = crawl_state_due_anew(&f->state, why);
+    if (code == SEEN_OK && f->state.visit.id && !f->state.visit.ended)
+        code = crawl_state_end_visit(&f->state, now, why);
     return code == SEEN_OK
-               ? crawl_state_begin_visit(&c->state, choose_seed(c), now, why)
+               ? crawl_state_begin_visit(&f->state, choose_seed(c), now, why)
                : code;
 }
 
@@ -206,7 +212,8 @@ static enum seen_code count_query(void *owner, int64_t id,
 
     (void)id;
     (void)why;
-    crawl_link_is_endless(&c->queries, c->settings->max_queries, url);
+    crawl_link_is_endless(&crawl_folder_of(c)->queries,
+                          c->settings->max_queries, url);
     return SEEN_OK;
 }
 
@@ -214,21 +221,23 @@ static enum seen_code count_query(void *owner, int64_t id,
    runs that took: links to known pages are not counted as they are found. */
 static enum seen_code count_queries(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
 
-    crawl_queries_clear(&c->queries);
-    code = crawl_state_each_query(&c->state, count_query, c, why);
+    crawl_queries_clear(&f->queries);
+    code = crawl_state_each_query(&f->state, count_query, c, why);
     return code == SEEN_OK
-               ? frontier_each(c->state.frontier, count_query, c, why)
+               ? frontier_each(f->state.frontier, count_query, c, why)
                : code;
 }
 
 static enum seen_code begin(struct crawl *c, bool all, struct seen_error *why)
 {
-    const struct crawl_visit before = c->state.visit;
+    struct crawl_folder *f = crawl_folder_of(c);
+    const struct crawl_visit before = f->state.visit;
     bool recover;
     int64_t next;
-    enum seen_code code = sql_begin(c->state.db, why);
+    enum seen_code code = sql_begin(f->state.db, why);
 
     if (code == SEEN_OK)
         code = crawl_recover_wanted(c, &recover, why);
@@ -237,22 +246,22 @@ static enum seen_code begin(struct crawl *c, bool all, struct seen_error *why)
     if (code == SEEN_OK)
         code = number_visit(c, why);
     if (code == SEEN_OK)
-        code = crawl_cache_open(&c->cache, &c->state, c->settings, true, why);
+        code = crawl_cache_open(&f->cache, &f->state, c->settings, true, why);
     if (code == SEEN_OK)
         code = crawl_due_plan(c, why);
     if (code == SEEN_OK)
         code = crawl_state_starts(
-            &c->state, is_continuous(c) ? take_start : begin_start, c, why);
+            &f->state, is_continuous(c) ? take_start : begin_start, c, why);
     if (code == SEEN_OK)
         code = queue_due(c, all, &next, why);
     if (code == SEEN_OK)
         code = count_queries(c, why);
     if (code == SEEN_OK)
-        code = frontier_flush(c->state.frontier, why);
+        code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
-        return sql_commit(c->state.db, why);
-    sql_rollback(c->state.db);
-    c->state.visit = before;
+        return sql_commit(f->state.db, why);
+    sql_rollback(f->state.db);
+    f->state.visit = before;
     return code;
 }
 
@@ -279,47 +288,49 @@ static void count(void *owner, const char *name, int64_t n)
  */
 static enum seen_code queue_more(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
     int64_t waiting, all;
 
-    code = frontier_resume(c->state.frontier, why);
-    if (code == SEEN_OK && c->cache.filter)
-        code = crawl_state_starts(&c->state, take_start, c, why);
+    code = frontier_resume(f->state.frontier, why);
+    if (code == SEEN_OK && f->cache.filter)
+        code = crawl_state_starts(&f->state, take_start, c, why);
     if (code == SEEN_OK)
-        code = frontier_flush(c->state.frontier, why);
+        code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
-        code = frontier_count(c->state.frontier, &waiting, &all, why);
-    if (code == SEEN_OK && waiting && c->state.visit.ended)
-        code = crawl_state_end_visit(&c->state, 0, why);
+        code = frontier_count(f->state.frontier, &waiting, &all, why);
+    if (code == SEEN_OK && waiting && f->state.visit.ended)
+        code = crawl_state_end_visit(&f->state, 0, why);
     return code;
 }
 
 enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
     bool again;
 
-    code = crawl_cache_open(&c->cache, &c->state, c->settings, false, why);
+    code = crawl_cache_open(&f->cache, &f->state, c->settings, false, why);
     if (code == SEEN_OK)
-        code = crawl_state_counts(&c->state, count, c, why);
+        code = crawl_state_counts(&f->state, count, c, why);
     if (code == SEEN_OK)
         code = count_queries(c, why);
     if (code == SEEN_OK)
         code = crawl_due_plan(c, why);
     if (code == SEEN_OK)
-        code = sql_begin(c->state.db, why);
+        code = sql_begin(f->state.db, why);
     if (code != SEEN_OK)
         return code;
     code = queue_more(c, why);
     if (code == SEEN_OK)
-        code = crawl_cache_confirm(&c->cache, &again, why);
+        code = crawl_cache_confirm(&f->cache, &again, why);
     if (code == SEEN_OK && again) /* what the cache said does not count */
         code = seen_fail(why, SEEN_IO, 0,
                          "the server of --cache was replaced while the crawl "
                          "began; give the same command again");
     if (code == SEEN_OK)
-        return sql_commit(c->state.db, why);
-    sql_rollback(c->state.db);
+        return sql_commit(f->state.db, why);
+    sql_rollback(f->state.db);
     return code;
 }
 
@@ -328,14 +339,15 @@ enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
 /* Nothing is under way: the next visit may begin. */
 static enum seen_code change_visit(struct crawl *c, struct seen_error *why)
 {
-    enum seen_code code = crawl_cache_save(&c->cache, true, why);
+    struct crawl_folder *f = crawl_folder_of(c);
+    enum seen_code code = crawl_cache_save(&f->cache, true, why);
 
-    crawl_cache_close(&c->cache);
+    crawl_cache_close(&f->cache);
     if (code == SEEN_OK)
         code = begin(c, false, why);
     pthread_mutex_lock(&c->lock);
     crawl_hosts_clear(&c->hosts);
-    c->shared.visit_id = c->state.visit.id;
+    f->shared.visit_id = f->state.visit.id;
     pthread_mutex_unlock(&c->lock);
     return code;
 }
@@ -357,7 +369,7 @@ static enum seen_code renew_visit(struct crawl *c, struct seen_error *why)
     int64_t every = (int64_t)c->settings->visit_every * 1000;
     enum seen_code code = SEEN_OK;
 
-    if (!every || crawl_now(c) - c->state.visit.began < every)
+    if (!every || crawl_now(c) - crawl_folder_of(c)->state.visit.began < every)
         return SEEN_OK;
     if (!pause_requests(c))
         return SEEN_OK;
@@ -370,6 +382,7 @@ static enum seen_code renew_visit(struct crawl *c, struct seen_error *why)
 
 enum seen_code crawl_visit_continue(struct crawl *c, struct seen_error *why)
 {
+    struct crawl_folder *f = crawl_folder_of(c);
     enum seen_code code;
     int64_t next;
 
@@ -380,17 +393,17 @@ enum seen_code crawl_visit_continue(struct crawl *c, struct seen_error *why)
         return code;
     code = renew_visit(c, why);
     if (code == SEEN_OK)
-        code = crawl_state_next_due(&c->state, &next, why);
+        code = crawl_state_next_due(&f->state, &next, why);
     if (code == SEEN_OK && next <= crawl_now(c)) {
-        code = sql_begin(c->state.db, why);
+        code = sql_begin(f->state.db, why);
         if (code == SEEN_OK)
             code = queue_due(c, false, &next, why);
         if (code == SEEN_OK)
-            code = frontier_flush(c->state.frontier, why);
+            code = frontier_flush(f->state.frontier, why);
         if (code == SEEN_OK)
-            code = sql_commit(c->state.db, why);
+            code = sql_commit(f->state.db, why);
         else
-            sql_rollback(c->state.db);
+            sql_rollback(f->state.db);
     }
     if (code != SEEN_OK)
         return code;
@@ -411,7 +424,8 @@ bool crawl_visit_skip(struct crawl *c)
     end = c->began + (int64_t)s->time * 1000;
     if (s->time && end < to)
         to = end;
-    end = c->state.visit.began + (int64_t)s->visit_every * 1000;
+    end = crawl_folder_of(c)->state.visit.began +
+          (int64_t)s->visit_every * 1000;
     if (s->visit_every && end < to)
         to = end;
     if (c->injected && !c->active && !c->working && !c->done.n &&

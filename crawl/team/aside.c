@@ -60,7 +60,8 @@ static enum seen_code note_suspects(struct crawl *c, const char *path,
         crawl_aside_key(suspect[i].key, left[i].lo, left[i].hi);
     }
     return code == SEEN_OK && n
-               ? frontier_shared_suspect(c->team->frontier, suspect, n, why)
+               ? frontier_shared_suspect(crawl_team_of(c)->frontier, suspect,
+                                         n, why)
                : code;
 }
 
@@ -84,10 +85,10 @@ static enum seen_code look_at(struct crawl *c, const char *path,
 static enum seen_code look_at_all(struct crawl *c, struct seen_error *why)
 {
     struct walk_names names = { .name = NULL };
-    const char *folder = folder_of(c->team);
+    const char *folder = folder_of(crawl_team_of(c));
     enum seen_code code = SEEN_OK;
     char name[NAME];
-    int len = name_notes(c->team, name);
+    int len = name_notes(crawl_team_of(c), name);
 
     if (walk_folder(&names, folder, false, NULL) != SEEN_OK)
         return SEEN_OK;
@@ -115,16 +116,17 @@ static enum seen_code look(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code = look_at_all(c, why);
 
-    c->team->aside_looked = clock_ms();
+    crawl_team_of(c)->aside_looked = clock_ms();
     if (code != SEEN_OK)
         return code;
     crawl_aside_forget(c);
-    return frontier_shared_aside(c->team->frontier, take_key, c, why);
+    return frontier_shared_aside(crawl_team_of(c)->frontier, take_key, c, why);
 }
 
 enum seen_code crawl_team_aside_tend(struct crawl *c, struct seen_error *why)
 {
-    return clock_ms() - c->team->aside_looked < c->team->settings.lease
+    return clock_ms() - crawl_team_of(c)->aside_looked <
+                   crawl_team_of(c)->settings.lease
                ? SEEN_OK
                : look(c, why);
 }
@@ -133,7 +135,7 @@ enum seen_code crawl_team_aside_tend(struct crawl *c, struct seen_error *why)
 
 static enum seen_code begin_notes(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     char name[NAME];
     int len = name_notes(t, name);
     enum seen_code code;
@@ -155,7 +157,7 @@ static enum seen_code begin_notes(struct crawl *c, struct seen_error *why)
 
 enum seen_code crawl_team_aside_open(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     enum seen_code code = crawl_team_token(t, why);
     struct seen_error warning;
 

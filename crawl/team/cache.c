@@ -76,7 +76,7 @@ enum seen_code crawl_team_token(struct crawl_team *t, struct seen_error *why)
 
 enum seen_code crawl_team_cache_open(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     enum seen_code code;
     unsigned timeout;
 
@@ -106,7 +106,7 @@ static void give_up(struct crawl *c, struct crawl_team_visit *visit,
                     uint64_t began, struct seen_error *why)
 {
     enum { LEAST = 1000, TIMES = 10 };
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     uint64_t took = clock_ms() - began;
     struct seen_error text;
 
@@ -161,7 +161,7 @@ static enum seen_code open_filter(struct crawl *c,
                                   struct crawl_team_visit *visit,
                                   const char *address, struct seen_error *why)
 {
-    const bool reserved = crawl_team_cache_reads(c->team);
+    const bool reserved = crawl_team_cache_reads(crawl_team_of(c));
     const struct remote_options options = {
         .profile = "whatwg", .over = !reserved, .warn = warn, .whose = c
     };
@@ -201,7 +201,7 @@ static enum seen_code make_filter(struct crawl *c,
                                   const struct crawl_team_visit *visit,
                                   const char *address, struct seen_error *why)
 {
-    const struct crawl_team_settings *s = &c->team->settings;
+    const struct crawl_team_settings *s = &crawl_team_of(c)->settings;
     struct seen_plan plan = { .profile = "whatwg",
                               .capacity = s->capacity ? s->capacity : CAPACITY,
                               .rate = visit->job->settings.rate > 0
@@ -210,7 +210,7 @@ static enum seen_code make_filter(struct crawl *c,
                               .seed = visit->job->seed };
     enum seen_code code;
 
-    if (!crawl_team_cache_reads(c->team))
+    if (!crawl_team_cache_reads(crawl_team_of(c)))
         return save_filter(c, visit, address, &plan, why);
     code = remote_reserve(address, &plan, why);
     return code == SEEN_EXISTS ? SEEN_OK : code; /* another worker did */
@@ -222,7 +222,7 @@ static enum seen_code open_or_make(struct crawl *c,
                                    struct seen_error *why)
 {
     const struct timespec pause = { .tv_nsec = PAUSE * 1000000L };
-    char *address = address_of(c->team, visit->id, visit->job->visit);
+    char *address = address_of(crawl_team_of(c), visit->id, visit->job->visit);
     enum seen_code code = SEEN_BUSY;
 
     if (!address)
@@ -246,7 +246,7 @@ static bool is_ready(struct crawl *c, struct crawl_team_visit *visit)
     const uint64_t began = clock_ms();
     struct seen_error why;
 
-    if (is_away(c->team))
+    if (is_away(crawl_team_of(c)))
         return false;
     if (visit->filter || open_or_make(c, visit, &why) == SEEN_OK)
         return true;
@@ -284,9 +284,9 @@ void crawl_team_cache_remove(struct crawl *c, int64_t id, const char *visit)
     struct seen_error ignored;
     char *address, row[24];
 
-    if (is_away(c->team))
+    if (is_away(crawl_team_of(c)))
         return; /* it stays there, and is never asked again */
-    address = address_of(c->team, id, visit);
+    address = address_of(crawl_team_of(c), id, visit);
     name_row(row, id);
     if (address)
         remote_remove(address, row_name, row, &ignored);

@@ -40,17 +40,18 @@ static enum seen_code no_memory(struct seen_error *why)
 
 static bool reads_texts(const struct crawl *c)
 {
-    return crawl_team_cache_reads(c->team);
+    return crawl_team_cache_reads(crawl_team_of(c));
 }
 
 static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
                           const struct seen_key *key, size_t n, bool *seen,
                           struct seen_error *why)
 {
-    if (c->team->settings.cache)
-        crawl_team_cache_ask(c, page->shared->team, key, n, seen);
-    else if (page->shared->team->filter)
-        return seen_filter_has(page->shared->team->filter, key, n, seen, why);
+    if (crawl_team_of(c)->settings.cache)
+        crawl_team_cache_ask(c, crawl_team_visit_of(page), key, n, seen);
+    else if (crawl_team_visit_of(page)->filter)
+        return seen_filter_has(crawl_team_visit_of(page)->filter, key, n, seen,
+                               why);
     return SEEN_OK;
 }
 
@@ -60,7 +61,7 @@ static enum seen_code ask(struct crawl *c, const struct crawl_page *page,
 void crawl_team_warn(struct crawl *c, const struct seen_error *why)
 {
     enum { OFTEN = 60000 };
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
 
     if (t->warned && clock_ms() - t->warned < OFTEN)
         return;
@@ -74,7 +75,7 @@ enum seen_code crawl_team_publish(struct crawl *c,
                                   const struct crawl_post *post, size_t n,
                                   struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     double began = clock_seconds();
     enum seen_code code;
 
@@ -102,7 +103,7 @@ enum seen_code crawl_team_publish(struct crawl *c,
 
 static unsigned shard_of(const struct crawl_page *page)
 {
-    return (unsigned)(page->key.lo % page->shared->team->job->shards);
+    return (unsigned)(page->key.lo % crawl_team_visit_of(page)->job->shards);
 }
 
 static enum seen_code publish(struct crawl_group *g, struct seen_error *why)
@@ -206,7 +207,7 @@ static void add_link(struct shared_rows *r, struct crawl_found *found,
     const struct crawl_page *page = found->page;
 
     *row = (struct frontier_link){
-        .visit = page->shared->team->id,
+        .visit = crawl_team_visit_of(page)->id,
         .page = crawl_link_row(page, found->link, r->path[all->links]),
     };
     row->page.via = page->robots ? 0 : page->id;
@@ -239,12 +240,12 @@ static int64_t find_due(const struct crawl_job *job,
 static bool learn(const struct crawl *c, struct crawl_page *page,
                   struct crawl_known *row)
 {
-    const struct crawl_job *job = page->shared->team->job;
+    const struct crawl_job *job = crawl_team_visit_of(page)->job;
 
     *row = page->known;
     row->terms = (int64_t)job->terms;
     if (crawl_page_was_fetched(page)) {
-        crawl_learn(row, page, job->template, c->team->folder);
+        crawl_learn(row, page, job->template, crawl_team_of(c)->folder);
         row->due = find_due(job, page, row);
         if ((page->outcome == CRAWL_STORED ||
              page->outcome == CRAWL_UNCHANGED) &&
@@ -311,7 +312,7 @@ static void add_page(const struct crawl *c, struct shared_rows *r,
     r->part[r->all.dones] = part;
     r->all.done[r->all.dones++] = (struct frontier_done){
         .page = crawl_page_again(page),
-        .visit = page->shared->team->id,
+        .visit = crawl_team_visit_of(page)->id,
         .end = end_of(page),
         .bytes = (int64_t)page->size,
         .shard = page->record.len ? (int)shard_of(page) : -1,
@@ -351,7 +352,7 @@ static void add_notes(struct crawl_group *g)
 
 static void collect(struct crawl_group *g, struct shared_rows *r)
 {
-    struct crawl_team_report *report = &g->c->team->report;
+    struct crawl_team_report *report = &crawl_team_of(g->c)->report;
 
     for (size_t i = 0; i < g->parts; i++) {
         struct crawl_part *part = &g->part[i];
@@ -383,7 +384,7 @@ static void note_answers(const struct shared_rows *r)
 
 static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
 {
-    struct crawl_team *t = g->c->team;
+    struct crawl_team *t = crawl_team_of(g->c);
     struct shared_rows *r = calloc(1, sizeof *r);
     double began = clock_seconds();
     enum seen_code code;
@@ -415,7 +416,7 @@ static void undo(struct crawl_group *g, enum seen_code code)
         crawl_team_folder_settle(g->c, g->length);
     else
         crawl_team_folder_undo(g->c, g->length);
-    g->c->team->report.in_database += clock_seconds() - began;
+    crawl_team_of(g->c)->report.in_database += clock_seconds() - began;
 }
 
 /* --- step 5 --- */
@@ -434,7 +435,8 @@ static size_t add_to_shared(struct crawl *c, const struct shared_rows *r,
                             size_t first)
 {
     enum { BATCH = 512 };
-    struct crawl_team_visit *visit = r->found[first]->page->shared->team;
+    struct crawl_team_visit *visit = crawl_team_visit_of(
+        r->found[first]->page);
     const struct crawl_page *page[BATCH];
     const struct crawl_link *link[BATCH];
     struct seen_key key[BATCH];
@@ -442,7 +444,7 @@ static size_t add_to_shared(struct crawl *c, const struct shared_rows *r,
     char *texts = NULL;
 
     for (; at < r->all.links && n < BATCH &&
-           r->found[at]->page->shared->team == visit;
+           crawl_team_visit_of(r->found[at]->page) == visit;
          at++)
         if (is_row(r, at)) {
             page[n] = r->found[at]->page;
@@ -465,14 +467,15 @@ static enum seen_code added(struct crawl_group *g, struct seen_error *why)
     enum seen_code code = SEEN_OK;
 
     for (size_t i = 0; i < r->all.links; i++)
-        c->team->report.inserted += r->all.fresh[i];
-    if (c->team->settings.cache) {
+        crawl_team_of(c)->report.inserted += r->all.fresh[i];
+    if (crawl_team_of(c)->settings.cache) {
         for (size_t i = 0; i < r->all.links;)
             i = add_to_shared(c, r, i);
         return SEEN_OK;
     }
     for (size_t i = 0; code == SEEN_OK && i < r->all.links; i++) {
-        struct seen_filter *filter = r->found[i]->page->shared->team->filter;
+        struct seen_filter *filter =
+            crawl_team_visit_of(r->found[i]->page)->filter;
 
         if (filter && is_row(r, i))
             code = seen_filter_add(filter, &r->found[i]->link->key, 1, NULL,
@@ -497,12 +500,12 @@ static void settle_part(struct crawl_team *t, const struct crawl_part *part)
         return;
     t->report.bytes += page->size;
     t->report.unchanged += page->outcome == CRAWL_UNCHANGED;
-    page->shared->team->fetched++;
+    crawl_team_visit_of(page)->fetched++;
 }
 
 static void settle(struct crawl_group *g)
 {
-    struct crawl_team *t = g->c->team;
+    struct crawl_team *t = crawl_team_of(g->c);
 
     for (size_t i = 0; i < g->askeds; i++)
         if (g->asked[i].refused)

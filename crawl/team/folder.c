@@ -42,8 +42,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <seen/version.h>
-
 #include "../../lib/disk/clock.h"
 #include "../../lib/disk/disk.h"
 #include "../../lib/disk/lock.h"
@@ -136,10 +134,10 @@ static enum seen_code mend_by(struct crawl *c, const char *folder,
     enum seen_code code;
     int64_t last;
 
-    if (strcmp(n->token, c->team->token))
+    if (strcmp(n->token, crawl_team_of(c)->token))
         return SEEN_MISMATCH; /* of another frontier, whose workers do it */
-    code = frontier_shared_last_commit(c->team->frontier, n->lease, &last,
-                                       why);
+    code = frontier_shared_last_commit(crawl_team_of(c)->frontier, n->lease,
+                                       &last, why);
     if (code == SEEN_ABSENT)
         return seen_fail(why, code, 0,
                          "nobody knows any more whether its last lines count "
@@ -172,7 +170,7 @@ static enum seen_code mend_folder(struct crawl *c, const char *folder,
 
 void crawl_team_folder_mend(struct crawl *c)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct walk_names names = { .name = NULL };
     struct seen_error why, warning;
 
@@ -217,8 +215,9 @@ static enum seen_code take_note(struct crawl_team *t, struct seen_error *why)
 
 enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     const char *into = t->settings.into;
+    const struct crawl_position begin = { .warc_file = 0 };
     enum seen_code code = SEEN_OK;
 
     if (!into)
@@ -249,21 +248,12 @@ enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why)
     code = disk_flush_name(t->folder, why);
     if (code != SEEN_OK)
         return disk_named(code, t->folder, why);
-    c->facts = (struct warc_facts){
-        .software = "seen/" SEEN_VERSION,
-        .operator= c->settings->contact,
-        .agent = c->agent,
-        .robots = "obey",
-        .part = t->name,
-    };
     code = take_note(t, why);
     if (code != SEEN_OK)
         return code;
-    c->state.folder = t->folder;
     code = disk_named(
-        crawl_output_open(&c->output, &c->state, c->settings, &c->facts, why),
-        t->folder, why);
-    c->state.folder = NULL;
+        crawl_engine_open_files(c, t->folder, t->name, &begin, why), t->folder,
+        why);
     c->output.where = t->folder;
     return code;
 }
@@ -284,7 +274,7 @@ void crawl_team_folder_close(struct crawl_team *t)
 static enum seen_code note_commit(struct crawl *c, struct seen_error *why)
 {
     const struct crawl_output *o = &c->output;
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct note n = { .lease = frontier_shared_number(t->frontier),
                       .commit = frontier_shared_next_commit(t->frontier) };
     enum seen_code code;
@@ -302,7 +292,7 @@ static enum seen_code note_commit(struct crawl *c, struct seen_error *why)
 
 enum seen_code crawl_team_folder_write(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct crawl_position ignored;
     enum seen_code code = SEEN_OK;
     bool any = false;
@@ -321,14 +311,14 @@ enum seen_code crawl_team_folder_write(struct crawl *c, struct seen_error *why)
 void crawl_team_folder_undo(struct crawl *c,
                             const uint64_t length[CRAWL_FILES])
 {
-    if (c->team->folder && !crawl_output_cut(&c->output, length))
-        c->team->undecided = true;
+    if (crawl_team_of(c)->folder && !crawl_output_cut(&c->output, length))
+        crawl_team_of(c)->undecided = true;
 }
 
 void crawl_team_folder_settle(struct crawl *c,
                               const uint64_t length[CRAWL_FILES])
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct note n;
     int64_t last;
 

@@ -96,8 +96,8 @@ enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
                                 void *owner, struct seen_error *why)
 {
     struct taking t = { take, owner, false };
-    enum seen_code code = frontier_shared_next(c->team->frontier, host->id,
-                                               most, take_page, &t, why);
+    enum seen_code code = frontier_shared_next(
+        crawl_team_of(c)->frontier, host->id, most, take_page, &t, why);
 
     return code == SEEN_OK && t.no_memory ? no_memory(why) : code;
 }
@@ -106,7 +106,7 @@ enum seen_code crawl_team_origin(struct crawl *c,
                                  struct frontier_shared_origin *origin,
                                  struct seen_error *why)
 {
-    return frontier_shared_origin(c->team->frontier, origin, why);
+    return frontier_shared_origin(crawl_team_of(c)->frontier, origin, why);
 }
 
 enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
@@ -118,7 +118,8 @@ enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
 
     (void)most;
     *kept = (struct crawl_kept_robots){ .found = false };
-    code = frontier_shared_robots(c->team->frontier, origin, &row, why);
+    code = frontier_shared_robots(crawl_team_of(c)->frontier, origin, &row,
+                                  why);
     if (code != SEEN_OK)
         return code == SEEN_ABSENT ? SEEN_OK : code;
     *kept = (struct crawl_kept_robots){ .found = true,
@@ -142,8 +143,9 @@ static bool may_spend(const struct crawl *c,
     if (!most)
         return true;
     rest = most - visit->fetched;
-    share = c->team->workers > 1
-                ? (rest + c->team->workers - 1) / c->team->workers
+    share = crawl_team_of(c)->workers > 1
+                ? (rest + crawl_team_of(c)->workers - 1) /
+                      crawl_team_of(c)->workers
                 : rest;
     return (int64_t)atomic_load(&visit->pages) < share;
 }
@@ -159,7 +161,7 @@ static void judge_copy(const struct crawl *c,
                        const struct crawl_team_visit *visit,
                        struct crawl_known *known)
 {
-    bool archived = !c->team->folder || *known->place;
+    bool archived = !crawl_team_of(c)->folder || *known->place;
 
     if (!archived || known->terms != (int64_t)visit->job->terms ||
         (visit->thorough && known->links))
@@ -192,7 +194,7 @@ void crawl_team_drop_pages(struct crawl *c)
         for (unsigned n = host->ready; n; n--) {
             struct crawl_page *page = crawl_host_pull(host);
 
-            if (page->robots || page->shared->team->runs) {
+            if (page->robots || crawl_team_visit_of(page)->runs) {
                 crawl_host_push(host, page, false); /* all of them: in order */
             } else {
                 crawl_host_forget_out(host, page->id);
@@ -251,7 +253,7 @@ static bool take_host(void *owner, const struct frontier_leased *row)
 
 static enum seen_code find_share(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct frontier_load load;
     enum seen_code code;
 
@@ -270,7 +272,7 @@ static enum seen_code find_share(struct crawl *c, struct seen_error *why)
 
 static enum seen_code bring_hosts(struct crawl *c, struct seen_error *why)
 {
-    const struct crawl_team *t = c->team;
+    const struct crawl_team *t = crawl_team_of(c);
     struct leasing l = { .c = c };
     int64_t most = (int64_t)c->settings->hosts;
     int64_t have = (int64_t)c->hosts.by_id.used;
@@ -300,7 +302,7 @@ static enum seen_code claim(struct crawl *c, struct crawl_host *host,
     bool mine;
 
     (void)owner;
-    code = frontier_shared_address(c->team->frontier, host->id,
+    code = frontier_shared_address(crawl_team_of(c)->frontier, host->id,
                                    span_of(host->claim), &mine, why);
     if (code != SEEN_OK)
         return code;
@@ -345,7 +347,8 @@ static enum seen_code borrow(struct crawl *c, struct crawl_host *host,
     pthread_mutex_unlock(&c->lock);
     if (!name)
         return code;
-    code = frontier_shared_borrow(c->team->frontier, span_of(name), &row, why);
+    code = frontier_shared_borrow(crawl_team_of(c)->frontier, span_of(name),
+                                  &row, why);
     free(name);
     if (code != SEEN_OK && code != SEEN_BUSY)
         return code;
@@ -394,7 +397,7 @@ static bool has_company(const struct crawl_host *host)
 static enum seen_code choose_leaving(struct crawl *c, struct crawl_some *some,
                                      struct seen_error *why)
 {
-    int64_t now = crawl_now(c), share = c->team->share;
+    int64_t now = crawl_now(c), share = crawl_team_of(c)->share;
     int64_t have = (int64_t)c->hosts.by_id.used;
     enum seen_code code = SEEN_OK;
     struct crawl_host *host;
@@ -429,7 +432,8 @@ static enum seen_code give_back(struct crawl *c, struct seen_error *why)
         row[i] = (struct frontier_return){ some.host[i]->id,
                                            some.host[i]->due - now };
     if (code == SEEN_OK && some.n)
-        code = frontier_shared_release(c->team->frontier, row, some.n, why);
+        code = frontier_shared_release(crawl_team_of(c)->frontier, row, some.n,
+                                       why);
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; code == SEEN_OK && i < some.n; i++)
         crawl_host_remove(&c->hosts, some.host[i]);

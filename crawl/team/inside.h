@@ -63,6 +63,18 @@ struct crawl_team {
     struct crawl_team_report report;
 };
 
+static inline struct crawl_team *crawl_team_of(const struct crawl *c)
+{
+    return c->owned_by_store;
+}
+
+/* The visit of a page. */
+static inline struct crawl_team_visit *crawl_team_visit_of(
+    const struct crawl_page *page)
+{
+    return page->shared->owned_by_store;
+}
+
 /* --- visits --- */
 
 /* The visit with this number, read from the frontier if it is not known. */

@@ -25,7 +25,7 @@
 /* The lease counts from before it is asked for. */
 static enum seen_code join(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     int64_t now = crawl_now(c);
     enum seen_code code = frontier_shared_join(t->frontier, why);
 
@@ -53,7 +53,7 @@ static bool has_host(void *crawl, int64_t id)
 
 static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     const struct frontier_worker worker = { .name = t->name,
                                             .lease = t->settings.lease,
                                             .patience = t->settings.patience,
@@ -90,7 +90,7 @@ enum seen_code crawl_team_open(struct crawl **out,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a worker");
     }
     c->settings = settings;
-    c->team = t;
+    c->owned_by_store = t;
     c->store = &crawl_team_store;
     t->settings = *team;
     t->posts = *posts;
@@ -124,11 +124,10 @@ void crawl_team_close(struct crawl *c)
 
     if (!c)
         return;
-    t = c->team;
+    t = crawl_team_of(c);
     crawl_engine_clear(c);
     crawl_team_visits_clear(c);
     crawl_team_aside_close(t);
-    crawl_aside_forget(c);
     crawl_team_folder_close(t);
     frontier_shared_close(t->frontier);
     sql_close(t->db);
@@ -142,7 +141,7 @@ void crawl_team_close(struct crawl *c)
 
 static void warn_of_clock(struct crawl *c)
 {
-    int64_t by = frontier_shared_was_set(c->team->frontier);
+    int64_t by = frontier_shared_was_set(crawl_team_of(c)->frontier);
     struct seen_error why;
 
     if (!by)
@@ -150,14 +149,14 @@ static void warn_of_clock(struct crawl *c)
     seen_fail(&why, SEEN_BUSY, 0,
               "%.60s: its clock, or this machine's, was set by %.1f s; no "
               "host is taken for %.0f s",
-              sql_name(c->team->db), (double)by / 1000,
-              c->team->settings.lease / 1000.0);
+              sql_name(crawl_team_of(c)->db), (double)by / 1000,
+              crawl_team_of(c)->settings.lease / 1000.0);
     crawl_team_warn(c, &why);
 }
 
 enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     int64_t now = crawl_now(c);
     enum seen_code code;
 
@@ -202,7 +201,7 @@ static bool is_at_work(struct crawl *c)
 enum seen_code crawl_team_begin_anew(struct crawl *c, struct seen_error *why)
 {
     const struct timespec pause = { .tv_nsec = 5000000 };
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
 
     t->report.lost_leases++;
     pthread_mutex_lock(&c->lock);
@@ -224,7 +223,7 @@ enum seen_code crawl_team_begin_anew(struct crawl *c, struct seen_error *why)
 enum seen_code crawl_team_rest(struct crawl *c, bool closing,
                                enum crawl_next *next, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     enum seen_code code = crawl_team_aside_tend(c, why);
     const bool drained = t->idle && t->settings.drain && !closing;
 
@@ -242,11 +241,11 @@ static enum seen_code leave(struct crawl *c, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
-    if (!c->team->undecided)
+    if (!crawl_team_of(c)->undecided)
         code = crawl_commit(c, NULL, why);
 
     if (code == SEEN_OK)
-        code = frontier_shared_leave(c->team->frontier, why);
+        code = frontier_shared_leave(crawl_team_of(c)->frontier, why);
     return code == SEEN_ABSENT ? SEEN_OK : code; /* the lease ended before */
 }
 
@@ -261,12 +260,12 @@ enum seen_code crawl_team_run(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK)
         code = left;
     crawl_team_folder_mend(c);
-    c->team->report.seconds += clock_seconds() - began;
+    crawl_team_of(c)->report.seconds += clock_seconds() - began;
     return code;
 }
 
 void crawl_team_report(const struct crawl *c, struct crawl_team_report *r)
 {
-    *r = c->team->report;
+    *r = crawl_team_of(c)->report;
     r->pages = c->run_pages;
 }

@@ -92,7 +92,8 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
     visit->id = id;
     visit->runs = true;
-    code = frontier_shared_visit(c->team->frontier, id, take_row, &row, why);
+    code = frontier_shared_visit(crawl_team_of(c)->frontier, id, take_row,
+                                 &row, why);
     if (code == SEEN_OK && row.job.failed)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
     if (code == SEEN_OK) {
@@ -106,24 +107,25 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
     }
     if (code == SEEN_OK) {
         visit->thorough = row.thorough;
-        visit->job->shared.no_warc = !c->team->folder;
+        visit->job->shared.no_warc = !crawl_team_of(c)->folder;
         visit->job->shared.digests = true;
         visit->job->shared.visit_id = id;
         visit->job->shared.queries = &visit->queries;
         visit->job->shared.pages = &visit->pages;
-        visit->job->shared.team = visit;
-        if (!c->team->settings.no_filter && !c->team->settings.cache)
+        visit->job->shared.owned_by_store = visit;
+        if (!crawl_team_of(c)->settings.no_filter &&
+            !crawl_team_of(c)->settings.cache)
             code = make_filter(visit, why);
     }
-    if (code == SEEN_OK &&
-        !map_set(&c->team->visits, &visit->id, sizeof visit->id, visit))
+    if (code == SEEN_OK && !map_set(&crawl_team_of(c)->visits, &visit->id,
+                                    sizeof visit->id, visit))
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
     buffer_clear(&row.job);
     if (code != SEEN_OK) {
         free_visit(visit);
         return code;
     }
-    c->team->report.visits++;
+    crawl_team_of(c)->report.visits++;
     *out = visit;
     return SEEN_OK;
 }
@@ -134,7 +136,7 @@ enum seen_code crawl_team_visit_find(struct crawl *c, int64_t id,
 {
     enum seen_code code = SEEN_OK;
 
-    *out = map_get(&c->team->visits, &id, sizeof id);
+    *out = map_get(&crawl_team_of(c)->visits, &id, sizeof id);
     if (!*out)
         code = load_visit(c, id, out, why);
     if (code == SEEN_OK)
@@ -164,8 +166,8 @@ static void forget_visits(struct crawl_team *t, bool all)
 
 void crawl_team_visits_clear(struct crawl *c)
 {
-    forget_visits(c->team, true);
-    map_clear(&c->team->visits);
+    forget_visits(crawl_team_of(c), true);
+    map_clear(&crawl_team_of(c)->visits);
 }
 
 /* --- jobs --- */
@@ -224,7 +226,7 @@ enum crawl_fate crawl_team_accept(struct crawl *c, struct seen_span message,
                                   struct seen_error *why)
 {
     const struct crawl_job_rules rules = rules_of(c);
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct starts starts = { .link = NULL };
     enum frontier_visit_state state;
     struct crawl_job *job;
@@ -332,7 +334,7 @@ static enum seen_code publish_end(struct crawl *c, const struct ended *visit,
 static enum seen_code end_visit(struct crawl *c, const struct ended *visit,
                                 struct seen_error *why)
 {
-    struct frontier_shared *f = c->team->frontier;
+    struct frontier_shared *f = crawl_team_of(c)->frontier;
     int64_t *records = calloc(visit->shards + 1, sizeof *records);
     enum seen_code code;
 
@@ -356,8 +358,8 @@ static enum seen_code end_visits(struct crawl *c, bool *left,
     struct ends e = { .n = 0 };
     enum seen_code code;
 
-    code = frontier_shared_visits(c->team->frontier, FRONTIER_ENDING, 0,
-                                  take_end, &e, why);
+    code = frontier_shared_visits(crawl_team_of(c)->frontier, FRONTIER_ENDING,
+                                  0, take_end, &e, why);
     if (code == SEEN_OK && e.no_memory)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for visits");
     for (size_t i = 0; code == SEEN_OK && i < e.n; i++) {
@@ -385,8 +387,8 @@ struct running {
 static bool take_running(void *owner, const struct frontier_visit *row)
 {
     struct running *r = owner;
-    struct crawl_team_visit *visit = map_get(&r->c->team->visits, &row->id,
-                                             sizeof row->id);
+    struct crawl_team_visit *visit = map_get(&crawl_team_of(r->c)->visits,
+                                             &row->id, sizeof row->id);
     const struct crawl_settings *s;
 
     r->n++;
@@ -424,8 +426,8 @@ static enum seen_code recall(struct crawl *c, int64_t id, bool *left,
     bool more = true;
 
     for (int i = 0; code == SEEN_OK && more && i < BATCHES; i++) {
-        code = frontier_shared_recall(c->team->frontier, id, weigh, visit->job,
-                                      &more, why);
+        code = frontier_shared_recall(crawl_team_of(c)->frontier, id, weigh,
+                                      visit->job, &more, why);
         if (code == SEEN_OK)
             code = crawl_team_renew(c, why);
     }
@@ -447,18 +449,19 @@ static void note_rows(struct crawl *c)
 static enum seen_code look_at_visits(struct crawl *c, bool *any, bool *left,
                                      struct seen_error *why)
 {
-    struct frontier_shared *f = c->team->frontier;
+    struct frontier_shared *f = crawl_team_of(c)->frontier;
     struct running r = { .c = c };
     struct crawl_team_visit *visit;
     enum seen_code code;
 
-    for (size_t at = 0; (visit = map_next(&c->team->visits, &at));)
+    for (size_t at = 0; (visit = map_next(&crawl_team_of(c)->visits, &at));)
         visit->runs = false;
     code = frontier_shared_visits(f, FRONTIER_RUNNING, 0, take_running, &r,
                                   why);
     for (size_t i = 0; code == SEEN_OK && i < r.spents; i++) {
         code = frontier_shared_close_visit(f, r.spent[i], why);
-        visit = map_get(&c->team->visits, &r.spent[i], sizeof r.spent[i]);
+        visit = map_get(&crawl_team_of(c)->visits, &r.spent[i],
+                        sizeof r.spent[i]);
         visit->runs = false;
     }
     *any |= r.n > 0;
@@ -479,7 +482,7 @@ static enum seen_code look_at_visits(struct crawl *c, bool *any, bool *left,
 static enum seen_code look_for_jobs(struct crawl *c, bool *any,
                                     struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     struct seen_error warning;
     uint64_t left = 0;
     enum seen_code code = t->posts.left(t->posts.owner, &left, why);
@@ -510,7 +513,7 @@ static enum seen_code look_for_jobs(struct crawl *c, bool *any,
    of thousands of jobs. */
 enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
 {
-    struct crawl_team *t = c->team;
+    struct crawl_team *t = crawl_team_of(c);
     bool due = !t->looked || clock_ms() - t->looked >= LOOK_EVERY;
     bool any = false, left = false, recalling = false;
     enum seen_code code;

@@ -1,5 +1,5 @@
 /* How a crawl begins, and what is left if it does not. */
-#include "crawl/engine/crawl.h"
+#include "crawl/folder/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

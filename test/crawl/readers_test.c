@@ -11,6 +11,9 @@
 enum { MB = 1 << 20, PAGES = 30, EACH = 3 * MB, THREADS = 2 };
 
 static struct crawl_settings settings;
+static const struct crawl_shared shared = { .settings = &settings,
+                                            .folder = "",
+                                            .visit = "test" };
 static size_t most, commits, committed;
 
 /* Bytes that cannot be packed. */
@@ -30,7 +33,7 @@ static void add_answer(struct crawl *c, struct crawl_host *host, int n)
 
     assert_non_null(page);
     page->host = host;
-    page->shared = &c->shared;
+    page->shared = &shared;
     page->status = 200;
     page->started = 1700000000000;
     buffer_text(&page->head, "HTTP/1.1 200 OK\r\n"
@@ -99,9 +102,6 @@ static struct crawl *engine(struct crawl_host **host)
                                         .parallel = 256,
                                         .threads = THREADS };
     c->settings = &settings;
-    c->shared = (struct crawl_shared){ .settings = &settings,
-                                       .folder = "",
-                                       .visit = "test" };
     crawl_engine_init(c);
     assert_int_equal(fetch_new(&c->web, NULL, NULL), SEEN_OK);
     *host = crawl_host_add(&c->hosts, 1, span_of("a.example"), 0);
