@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,6 +28,13 @@ const char *seen_code_name(enum seen_code code)
                                                          : "SEEN_UNKNOWN";
 }
 
+static bool ends_with(const char *text, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+
+    return len >= n && !strcmp(text + len - n, end);
+}
+
 enum seen_code seen_fail(struct seen_error *why, enum seen_code code,
                          uint64_t at, const char *format, ...)
 {
@@ -44,9 +52,11 @@ enum seen_code seen_fail(struct seen_error *why, enum seen_code code,
     if (why->system) {
         size_t len = strlen(why->text);
         char room[80];
+        const char *words = strerror_r(system, room, sizeof room);
 
-        snprintf(why->text + len, sizeof why->text - len, ": %s",
-                 strerror_r(system, room, sizeof room));
+        /* The text may be the message of a library that says it already. */
+        if (!ends_with(why->text, len, words))
+            snprintf(why->text + len, sizeof why->text - len, ": %s", words);
     }
     errno = system;
     return code;

@@ -25,6 +25,7 @@
 
 int (*disk_fdatasync)(int fd) = fdatasync;
 int (*disk_fsync)(int fd) = fsync;
+int (*disk_fstat)(int fd, struct stat *it) = fstat;
 ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
                        off_t at) = pwrite;
 
@@ -281,15 +282,17 @@ enum seen_code disk_update(const char *path, const void *bytes, size_t len,
 
 int disk_open(const char *path, int flags, mode_t mode)
 {
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode);
+    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, mode), system;
     struct stat it;
 
-    if (fd >= 0 && (fstat(fd, &it) || !S_ISREG(it.st_mode))) {
-        close(fd);
-        errno = EINVAL;
+    if (fd < 0)
         return -1;
-    }
-    return fd;
+    system = disk_fstat(fd, &it) ? errno : S_ISREG(it.st_mode) ? 0 : EINVAL;
+    if (!system)
+        return fd;
+    close(fd);
+    errno = system;
+    return -1;
 }
 
 enum seen_code disk_load(char **bytes, size_t *len, const char *path,

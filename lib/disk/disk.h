@@ -12,14 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <seen/error.h>
 
 /* What a test may replace: fdatasync() of files, fsync() of folders, whose
-   names fdatasync() need not flush, and pwrite(). */
+   names fdatasync() need not flush, fstat() of disk_open(), and pwrite(). */
 extern int (*disk_fdatasync)(int fd);
 extern int (*disk_fsync)(int fd);
+extern int (*disk_fstat)(int fd, struct stat *it);
 extern ssize_t (*disk_pwrite)(int fd, const void *from, size_t len, off_t at);
 
 /* All `len` bytes at `at`, or SEEN_CORRUPT where the file ends before. */
@@ -110,7 +112,7 @@ enum seen_code disk_password(char **password, const char *path,
 
 /*
  * open() a regular file, without waiting for a FIFO or a device: -1 with
- * EINVAL for anything else. Add O_NOFOLLOW to refuse links.
+ * EINVAL for anything else, and with the errno of a disk that fails. Add O_NOFOLLOW to refuse links.
  */
 int disk_open(const char *path, int flags, mode_t mode);
 

@@ -38,6 +38,14 @@ static int failing_flush(int fd)
     return -1;
 }
 
+static int failing_stat(int fd, struct stat *it)
+{
+    (void)fd;
+    (void)it;
+    errno = EIO;
+    return -1;
+}
+
 static int flushes;
 
 static int counted_flush(int fd)
@@ -235,6 +243,33 @@ TEST(direct_writes_take_any_memory_length_and_place)
         free(read);
     }
     free(bytes);
+}
+
+TEST(a_disk_that_fails_is_no_fault_of_the_kind_of_file)
+{
+    const char *path = in_folder("sick");
+    struct seen_error why;
+    char *bytes;
+    size_t len;
+
+    write_file(path, "text");
+    disk_fstat = failing_stat;
+    assert_int_equal(disk_load(&bytes, &len, path, 9, &why), SEEN_IO);
+    disk_fstat = fstat;
+    assert_int_equal(why.system, EIO);
+    assert_string_equal(why.text, "cannot be opened: Input/output error");
+}
+
+TEST(an_error_of_the_system_is_named_once)
+{
+    struct seen_error why;
+
+    errno = ENOMEM;
+    seen_fail(&why, SEEN_IO, 0, "cannot be read");
+    assert_string_equal(why.text, "cannot be read: Cannot allocate memory");
+    errno = ENOMEM;
+    seen_fail(&why, SEEN_IO, 0, "a: %s", "Cannot allocate memory");
+    assert_string_equal(why.text, "a: Cannot allocate memory");
 }
 
 TEST(folders_are_made_and_files_copied_only_to_where_nothing_is)
@@ -530,6 +565,8 @@ int main(void)
         cmocka_unit_test(
             a_replacement_that_fails_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(direct_writes_take_any_memory_length_and_place),
+        cmocka_unit_test(a_disk_that_fails_is_no_fault_of_the_kind_of_file),
+        cmocka_unit_test(an_error_of_the_system_is_named_once),
         cmocka_unit_test(
             folders_are_made_and_files_copied_only_to_where_nothing_is),
         cmocka_unit_test(the_names_of_new_folders_are_flushed_and_only_those),
