@@ -30,8 +30,8 @@ static const struct option options[] = {
       "the password of that server, in the first line of a file" },
     { "most", 0, COUNT, "N", offsetof(struct cmd_queue, most),
       "dead, take: at most this number (default 1000; take: all)" },
-    { "wait", 0, DURATION, "TIME", offsetof(struct cmd_queue, wait),
-      "take: end when none came for this long (default 0)" },
+    { "wait", 0, DURATION_OR_NONE, "TIME", offsetof(struct cmd_queue, wait),
+      "take: end when none came for this long (default 0s)" },
     { "id", 0, TEXT, "ID", offsetof(struct cmd_queue, id),
       "put: the id of the only message (default: the first 32 hexadecimal "
       "digits of the SHA-256 of each line)" },
@@ -253,7 +253,7 @@ static enum outcome run(char **argv)
 
     if (!operand)
         return TROUBLE;
-    o.wait *= 1000;
+    o.wait = o.wait ? (o.wait - 1) * 1000 : 0;
     while (operand[n + 1])
         n++;
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
@@ -292,8 +292,9 @@ const struct command cmd_queue = {
         "\n"
         "seen queue put NAME publishes standard input, one message per line. "
         "seen queue take NAME prints the bodies of messages, one per line; a "
-        "message is done when it was written. If seen or the reader is killed "
-        "before that, it comes again.\n"
+        "message is done when it is in a file, or its reader has read it from a "
+        "pipe: seen queue take NAME | head -1 takes one. If seen or the reader "
+        "is killed before that, it comes again.\n"
         "\n"
         "A password in WHERE is visible to everybody who lists processes, for "
         "a moment, and stays in the shell's history; --password-file and the environment (PGPASSWORD, PGPASSFILE, "

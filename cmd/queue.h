@@ -14,6 +14,7 @@ struct cmd_queue {
     struct queue *q;
     const char *name; /* of the queue, or NULL */
     uint64_t found;
+    bool ended; /* nobody reads what is printed */
 };
 
 /* Print what is wrong. There may be no such queue: NO. */

@@ -6,41 +6,127 @@
 
 #include <errno.h>
 #include <openssl/evp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "../lib/text/hex.h"
 #include "output.h"
 
-enum { BATCH = 100, ID_BYTES = 16 };
+enum {
+    BATCH = 100,
+    ID_BYTES = 16,
+    FIRST_LOOK = 50000, /* ns */
+    LAST_LOOK = 10000000,
+    HOLD = 500000000
+};
 
 /* --- take --- */
 
-/* Done is what was written: a message that is only in our memory must come
-   again if we are killed. */
-static enum outcome print_batch(struct cmd_queue *o,
-                                const struct queue_batch *b)
+/* A batch, of which some messages were printed and some of these are done. */
+struct printing {
+    struct cmd_queue *o;
+    const struct queue_batch *b;
+    size_t printed, done;
+    enum outcome out;
+};
+
+/* Those that were printed are done. */
+static void acknowledge(struct printing *p)
+{
+    const struct queue_message *m = p->b->message + p->done;
+    size_t n = p->printed - p->done;
+    struct seen_error why;
+
+    p->done = p->printed;
+    p->o->found += n;
+    if (!n || queue_done(p->o->q, m, n, &why) == SEEN_OK)
+        return;
+    if (why.code == SEEN_ABSENT)
+        warning("%s: it will be printed again", why.text);
+    else
+        p->out = trouble("%s", why.text);
+}
+
+/* A reader that takes long: what it has is done, and the rest stays ours. */
+static void hold(struct printing *p)
 {
     struct seen_error why;
 
-    for (size_t i = 0; i < b->n; i++) {
+    acknowledge(p);
+    if (p->out == YES && queue_keep(p->o->q, &why) != SEEN_OK)
+        p->out = trouble("%s", why.text);
+}
+
+/*
+ * A pipe takes many messages that its reader may never look at: `head -1` ends
+ * after the first. So one message at a time is in the pipe, and it counts as
+ * printed when the pipe is empty again. Nothing wakes us then: we look after
+ * 50 us, and twice as long each time, up to 10 ms. False if the reader has
+ * gone, or if the queue has.
+ */
+static bool reader_has_it(struct printing *p)
+{
+    struct pollfd end = { .fd = STDOUT_FILENO };
+    struct timespec pause = { .tv_nsec = FIRST_LOOK };
+    long waited = 0;
+    int unread;
+
+    for (;;) {
+        bool gone = ppoll(&end, 1, &(struct timespec){ 0 }, NULL) > 0;
+
+        if (ioctl(STDOUT_FILENO, FIONREAD, &unread) || !unread)
+            return true;
+        if (gone || p->out != YES)
+            return false;
+        ppoll(&end, 1, &pause, NULL); /* wakes up if the reader goes */
+        waited += pause.tv_nsec;
+        if (pause.tv_nsec < LAST_LOOK)
+            pause.tv_nsec *= 2;
+        if (waited >= HOLD) {
+            hold(p);
+            waited = 0;
+        }
+    }
+}
+
+static bool is_pipe(void)
+{
+    struct stat it;
+
+    return !fstat(STDOUT_FILENO, &it) && S_ISFIFO(it.st_mode);
+}
+
+/* Done is what was read, or is in a file: a message that is only in our memory
+   must come again if we are killed. */
+static enum outcome print_batch(struct cmd_queue *o,
+                                const struct queue_batch *b)
+{
+    struct printing p = { .o = o, .b = b };
+    bool one_by_one = is_pipe(), good = true;
+
+    for (size_t i = 0; i < b->n && good; i++) {
         struct seen_span body = b->message[i].body;
 
         output_bytes(body.text, body.len);
         if (!body.len || body.text[body.len - 1] != '\n')
             output_text("\n");
+        if (!one_by_one)
+            continue;
+        good = !output_flush() && reader_has_it(&p);
+        p.printed += good;
     }
-    if (output_flush()) { /* finish() reports it */
-        queue_return(o->q, b->message, b->n, NULL);
-        return YES;
-    }
-    if (queue_done(o->q, b->message, b->n, &why) == SEEN_OK)
-        return YES;
-    if (why.code != SEEN_ABSENT)
-        return trouble("%s", why.text);
-    warning("%s: it will be printed again", why.text);
-    return YES;
+    if (!one_by_one && !output_flush()) /* finish() reports it */
+        p.printed = b->n;
+    o->ended = p.printed < b->n;
+    acknowledge(&p);
+    queue_return(o->q, b->message + p.done, b->n - p.done, NULL);
+    return p.out;
 }
 
 enum outcome cmd_queue_take(struct cmd_queue *o, char **operand)
@@ -52,7 +138,7 @@ enum outcome cmd_queue_take(struct cmd_queue *o, char **operand)
     uint64_t left;
 
     (void)operand;
-    while (out == YES && !output_dead()) {
+    while (out == YES && !o->ended) {
         left = o->most ? o->most - o->found : BATCH;
         if (!left)
             break;
@@ -63,7 +149,6 @@ enum outcome cmd_queue_take(struct cmd_queue *o, char **operand)
             break;
         else
             out = print_batch(o, &b);
-        o->found += b.n;
     }
     queue_batch_clear(&b);
     return out == YES && !o->found ? NO : out;

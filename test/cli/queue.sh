@@ -43,6 +43,13 @@ seen queue take lines --queue sqlite:q.db --wait 1s
 seen queue take lines --queue sqlite:q.db
 seen queue stats lines --queue sqlite:q.db
 
+# A reader that ends takes what it has read, and no more.
+seq 150 | seen queue put --queue sqlite:q.db many
+seen queue take many --queue sqlite:q.db --wait 0s | head -1
+seen queue stats many --queue sqlite:q.db --json | grep -o '"ready": [0-9]*\|"taken": [0-9]*\|"done": [0-9]*'
+seen queue take many --queue sqlite:q.db | tail -1
+seen queue take many --queue sqlite:q.db --wait 0
+
 # Trouble names the place, and never a password.
 seen queue stats --queue sqlite:missing.db
 ls missing.db
