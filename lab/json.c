@@ -163,6 +163,8 @@ static void put_parts(struct buffer *to, const struct section *s,
 
 /* --- printing --- */
 
+static bool first; /* of the experiments */
+
 /* Print what is in the buffer, and free it. */
 static void flush(struct buffer *b, FILE *to)
 {
@@ -172,7 +174,36 @@ static void flush(struct buffer *b, FILE *to)
     buffer_clear(b);
 }
 
-static bool first; /* of the experiments */
+/* Name, place and title of an experiment, and more to come. */
+static void put_experiment(struct buffer *to, const struct paper *p,
+                           const struct experiment *e)
+{
+    buffer_text(to, first ? "\n{" : ",\n{");
+    first = false;
+    name_text(to, "name", e->name);
+    name_text(to, "paper", p->name);
+    name_text(to, "place", e->place);
+    name_text(to, "title", e->title);
+}
+
+void print_json_list(FILE *to)
+{
+    struct buffer b = { .bytes = NULL };
+
+    buffer_text(&b, "{");
+    name_text(&b, "version", SEEN_VERSION);
+    buffer_text(&b, "\"experiments\": [");
+    first = true;
+    for (const struct paper *p = papers; p->name; p++)
+        for (const struct experiment *e = p->experiment; e->name; e++) {
+            put_experiment(&b, p, e);
+            buffer_text(&b, "\"cited\": ");
+            put_text(&b, p->title);
+            buffer_text(&b, "}");
+        }
+    buffer_text(&b, "\n]}\n");
+    flush(&b, to);
+}
 
 void print_json_begin(FILE *to, const struct lab *lab)
 {
@@ -200,12 +231,7 @@ void print_json_section(FILE *to, const struct section *s)
 {
     struct buffer b = { .bytes = NULL };
 
-    buffer_text(&b, first ? "\n{" : ",\n{");
-    first = false;
-    name_text(&b, "name", s->experiment->name);
-    name_text(&b, "paper", s->paper->name);
-    name_text(&b, "place", s->experiment->place);
-    name_text(&b, "title", s->experiment->title);
+    put_experiment(&b, s->paper, s->experiment);
     name_number(&b, "seconds", s->seconds);
     if (s->headline)
         name_text(&b, "headline", s->headline);

@@ -342,8 +342,14 @@ int main(int argc, char **argv)
         return 0;
     }
     if (!argv[1]) {
-        list();
-        return 0;
+        if (set.json)
+            print_json_list(stdout);
+        else
+            list();
+        flush_output();
+        return output_error && output_error != EPIPE
+                   ? complain("standard output: %s", strerror(output_error))
+                   : 0;
     }
     if (!choose(argv + 1, chosen, &count))
         return 2;

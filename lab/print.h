@@ -11,6 +11,9 @@ void print_text(FILE *to, const char *text, int indent);
 
 void print_section(FILE *to, const struct section *s);
 
+/* All experiments as one JSON object, which tools can choose from. */
+void print_json_list(FILE *to);
+
 /* One JSON object: what was run, with which settings, and what was found. */
 void print_json_begin(FILE *to, const struct lab *lab);
 void print_json_section(FILE *to, const struct section *s);
