@@ -8,7 +8,21 @@ DOC = os.path.join(os.environ["SEEN_SOURCE"], "doc")
 
 def load(name):
     with open(os.path.join(DOC, name), encoding="utf-8") as file:
-        return json.load(file)
+        schema = json.load(file)
+    check_strictly(schema)
+    return schema
+
+
+def check_strictly(part):
+    """Strict validators want each required member among the properties beside it."""
+    if isinstance(part, dict):
+        required = part.get("required")
+        if isinstance(required, list):
+            assert set(required) <= set(part.get("properties", ())), part
+        part = list(part.values())
+    if isinstance(part, list):
+        for inner in part:
+            check_strictly(inner)
 
 
 def valid(schema, value, root=None):
