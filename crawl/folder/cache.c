@@ -15,8 +15,8 @@
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/little.h"
 #include "../../lib/text/span.h"
-#include "cache_remote.h"
 #include "../page/scope.h"
+#include "cache_remote.h"
 
 enum {
     SAVE_AFTER = 1000000, /* URLs in the journal, */
@@ -62,8 +62,8 @@ static enum seen_code make(struct crawl_cache *c,
                               .seed = c->state->visit.seed };
     const char *kind = settings->cache ? settings->cache : "bloom";
 
-    if (c->base)
-        return crawl_remote_new(&c->filter, c->base, &plan, why);
+    if (c->server.base)
+        return crawl_server_new(&c->filter, c->server.base, &plan, why);
     if (has_fuse(settings))
         kind += sizeof fuse_and - 1;
     if (strlen(kind) >= sizeof plan.kind)
@@ -250,7 +250,7 @@ static enum seen_code restore_key(void *owner, const struct seen_key *key,
     enum seen_code code = note(c, key, why);
     bool seen = false;
 
-    if (code == SEEN_OK && c->base && !c->in_memory)
+    if (code == SEEN_OK && c->server.base && !c->in_memory)
         return crawl_remote_keep(c, key, 1, why);
     if (code == SEEN_OK)
         code = seen_filter_has(c->filter, key, 1, &seen, why);
@@ -492,7 +492,7 @@ static enum seen_code ask_filter(struct crawl_cache *c,
     enum seen_code code;
     bool again;
 
-    if (!c->base || c->in_memory)
+    if (!c->server.base || c->in_memory)
         return seen_filter_has(c->filter, key, n, seen, why);
     code = crawl_remote_ask(c, key, n, seen, &again, why);
     if (code != SEEN_OK || !again)
@@ -509,7 +509,7 @@ enum seen_code crawl_cache_confirm(struct crawl_cache *c, bool *again,
     enum seen_code code;
 
     *again = false;
-    if (!c->base || !c->filter)
+    if (!c->server.base || !c->filter)
         return SEEN_OK;
     if (c->in_memory) {
         *again = c->unsure;
@@ -526,7 +526,7 @@ static enum seen_code make_or_load(struct crawl_cache *c,
 {
     enum seen_code code;
 
-    if (c->base)
+    if (c->server.base)
         return open_remote(c, fresh, why);
     if (fresh)
         remove_old(c);
@@ -545,12 +545,11 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
     *c = (struct crawl_cache){ .state = s,
                                .settings = settings,
                                .since = clock_ms(),
-                               .warn = c->warn,
-                               .whose = c->whose };
-    if (crawl_cache_is_remote(settings->cache))
-        c->base = settings->cache;
+                               .server = c->server };
+    crawl_server_init(&c->server, settings->cache, "crawl", c->server.warn,
+                      c->server.whose);
     code = open_earlier(c, why);
-    if (code == SEEN_OK && c->base && !c->earlier)
+    if (code == SEEN_OK && c->server.base && !c->earlier)
         crawl_remote_earlier(c);
     if (code == SEEN_OK && settings->cache && !strcmp(settings->cache, "none"))
         return SEEN_OK;
@@ -565,7 +564,8 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
     if (code == SEEN_OK)
         code = crawl_cache_replay(c, why);
     if (code == SEEN_OK) /* parts on servers are not asked a second time */
-        c->spatial = !c->base && seen_filter_can(c->filter, SEEN_PARTS_AGREE);
+        c->spatial = !c->server.base &&
+                     seen_filter_can(c->filter, SEEN_PARTS_AGREE);
     else
         crawl_cache_close(c);
     return code;
@@ -578,7 +578,7 @@ void crawl_cache_close(struct crawl_cache *c)
     seen_filter_free(c->known);
     free(c->path);
     crawl_remote_close(c);
-    *c = (struct crawl_cache){ .warn = c->warn, .whose = c->whose };
+    *c = (struct crawl_cache){ .server = c->server };
 }
 
 /* --- questions --- */
@@ -666,8 +666,8 @@ enum seen_code crawl_cache_add(struct crawl_cache *c,
     if (!c->filter || !n)
         return SEEN_OK;
     c->last = last;
-    return c->base && !c->in_memory ? crawl_remote_keep(c, key, n, why)
-                                    : add_keys(c, key, n, why);
+    return c->server.base && !c->in_memory ? crawl_remote_keep(c, key, n, why)
+                                           : add_keys(c, key, n, why);
 }
 
 enum seen_code crawl_cache_replay(struct crawl_cache *c,
@@ -710,7 +710,7 @@ enum seen_code crawl_cache_save(struct crawl_cache *c, bool now,
     char row[32];
     bool again;
 
-    if (c->base && c->filter) {
+    if (c->server.base && c->filter) {
         code = crawl_remote_save(c, now, &again, why);
         if (code == SEEN_OK && again)
             code = rebuild(c, false, why);

@@ -30,6 +30,7 @@
  * that can be built again from the table of pages.
  *
  * An address instead of a kind keeps the filter on a server: cache_remote.h.
+ * News of that server go to server.warn(), which is set before it is opened.
  *
  * Threads: one at a time.
  */
@@ -40,6 +41,7 @@
 
 #include "../../lib/text/buffer.h"
 #include "../../lib/text/map.h"
+#include "../cache/server.h"
 #include "../page/settings.h"
 #include "state.h"
 
@@ -52,8 +54,7 @@ struct crawl_cache {
 
     /* --cache redis://... or bf://...: see cache_remote.h */
     const struct crawl_settings *settings;
-    const char *base; /* the address that was given; NULL: a file */
-    bool reserved;    /* bf://: the server makes it, and takes texts only */
+    struct crawl_server server; /* without an address: a file */
     char *address;    /* that of this visit's filter */
     char *token;      /* of this crawl, in the metadata of its filters */
     bool in_memory;   /* the filter is to be copied to the address */
@@ -64,9 +65,6 @@ struct crawl_cache {
     uint64_t copy_after; /* clock_ms() of the next try to copy it */
     uint64_t warned;     /* clock_ms() of the last warning */
     unsigned patience;   /* ms to wait for the server */
-    /* News of the server; to be set before it is opened. */
-    void (*warn)(void *whose, const char *text);
-    void *whose;
 
     int64_t last;     /* the journal's number that it has */
     int64_t saved;    /* and that the copy on the disk has */

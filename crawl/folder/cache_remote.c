@@ -21,8 +21,6 @@
 
 enum {
     AGAIN = 100,        /* ms between tries */
-    COPY_EVERY = 1000,  /* ms between tries to copy a filter, at least; */
-    COPY_TIMES = 10,    /* or this many times the last try */
     WARN_EVERY = 60000, /* ms between warnings about the same */
     SAVE_AFTER = 1000000,
     SAVE_EVERY = 60000,
@@ -30,19 +28,10 @@ enum {
     LAST = 8 /* keys that prove that a filter has all keys before them */
 };
 
-static const char token_name[] = "crawl"; /* in the metadata */
-
-bool crawl_cache_is_remote(const char *cache)
+static void warn(struct crawl_cache *c, const char *text)
 {
-    return cache && remote_is_address(cache);
-}
-
-static void warn(void *whose, const char *text)
-{
-    struct crawl_cache *c = whose;
-
-    if (c->warn)
-        c->warn(c->whose, text);
+    if (c->server.warn)
+        c->server.warn(c->server.whose, text);
 }
 
 static void warn_now_and_then(struct crawl_cache *c, const char *text)
@@ -51,64 +40,6 @@ static void warn_now_and_then(struct crawl_cache *c, const char *text)
         return;
     c->warned = clock_ms();
     warn(c, text);
-}
-
-static enum seen_code one_timeout(const char *address, unsigned *timeout,
-                                  struct seen_error *why)
-{
-    struct remote_address a;
-    enum seen_code code = remote_address_parse(&a, address, why);
-
-    if (code == SEEN_OK && a.timeout_ms > *timeout)
-        *timeout = a.timeout_ms;
-    remote_address_forget(&a);
-    return code;
-}
-
-enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
-                                    struct seen_error *why)
-{
-    const char *rest = cache;
-    enum seen_code code = SEEN_OK;
-    char *one;
-
-    *timeout = 0;
-    if (!remote_is_spatial(cache))
-        return one_timeout(cache, timeout, why);
-    while (code == SEEN_OK && remote_spatial_next(&rest, &one)) {
-        if (!one)
-            return seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
-        code = one_timeout(one, timeout, why);
-        if (code == SEEN_OK &&
-            remote_must_reserve(one) != remote_must_reserve(cache))
-            code = seen_fail(why, SEEN_UNABLE, 0,
-                             "--cache: some parts are bf:// and some are not; "
-                             "they cannot be filters of one plan");
-        free(one);
-    }
-    return code;
-}
-
-/* --- a filter that a server can hold --- */
-
-enum seen_code crawl_remote_new(struct seen_filter **out, const char *address,
-                                struct seen_plan *plan, struct seen_error *why)
-{
-    const bool reserved = remote_must_reserve(address);
-    enum seen_code code;
-
-    remote_choose_kind(plan, reserved ? 1 : remote_address_parts(address));
-    plan->over = true; /* rather a rate that rises than a crawl that stops */
-    if (!reserved)
-        remote_plan(plan);
-    code = seen_filter_new(out, plan, why);
-    if (code == SEEN_OK && !reserved)
-        code = remote_able_at(*out, address, why);
-    if (code != SEEN_OK) {
-        seen_filter_free(*out);
-        *out = NULL;
-    }
-    return code;
 }
 
 /* --- the state --- */
@@ -134,15 +65,16 @@ static char *address_of(const struct crawl_cache *c, int64_t visit)
     char more[64];
 
     snprintf(more, sizeof more, "%lld%s%.24s", (long long)visit,
-             c->reserved ? "-" : "", c->reserved ? c->token : "");
-    return remote_address_more(c->base, more, NULL);
+             c->server.reserves ? "-" : "",
+             c->server.reserves ? c->token : "");
+    return remote_address_more(c->server.base, more, NULL);
 }
 
 /* First, so that the keys are not older than the row of the record. */
 static enum seen_code record_last(struct crawl_cache *c,
                                   struct seen_error *why)
 {
-    if (!c->reserved)
+    if (!c->server.reserves)
         return SEEN_OK;
     buffer_byte(&c->added, '\0');
     if (c->added.failed)
@@ -154,7 +86,7 @@ static enum seen_code record_last(struct crawl_cache *c,
 /* "VISIT ROW RATE KIND IDENTITY ADDRESS": it has every row up to ROW. */
 static enum seen_code record(struct crawl_cache *c, struct seen_error *why)
 {
-    char *identity = c->reserved ? NULL : remote_identity(c->filter);
+    char *identity = c->server.reserves ? NULL : remote_identity(c->filter);
     char *text = NULL;
     enum seen_code code = record_last(c, why);
 
@@ -228,21 +160,6 @@ bool crawl_remote_facts(struct crawl_state *s, char *kind, size_t room,
 
 /* --- open --- */
 
-static enum seen_code open_at(struct crawl_cache *c, struct seen_filter **out,
-                              const char *address, struct seen_error *why)
-{
-    const struct remote_options options = {
-        .profile = "whatwg", .over = !c->reserved, .warn = warn, .whose = c
-    };
-
-    return remote_open(out, address, &options, why);
-}
-
-static bool is_ours(const struct crawl_cache *c, const struct seen_filter *f)
-{
-    return c->reserved || remote_is_marked(f, token_name, c->token);
-}
-
 static enum seen_code foreign(const struct crawl_cache *c,
                               struct seen_error *why)
 {
@@ -250,6 +167,15 @@ static enum seen_code foreign(const struct crawl_cache *c,
                      "%.100s is not a filter of this crawl; give --cache "
                      "another name, or delete that key",
                      c->address);
+}
+
+/* NULL and SEEN_OK: it is not a filter of this crawl. */
+static enum seen_code open_at(struct crawl_cache *c, struct seen_filter **out,
+                              const char *address, struct seen_error *why)
+{
+    bool ours;
+
+    return crawl_server_open(&c->server, out, address, c->token, &ours, why);
 }
 
 /* What may pass, so that the crawl goes on without it. */
@@ -266,11 +192,9 @@ static bool is_lost(enum seen_code code)
 
 static enum seen_code name_it(struct crawl_cache *c, struct seen_error *why)
 {
-    unsigned timeout;
-    enum seen_code code = crawl_remote_timeout(c->base, &timeout, why);
+    enum seen_code code = crawl_server_timeout(c->server.base, &c->patience,
+                                               why);
 
-    c->patience = timeout;
-    c->reserved = remote_must_reserve(c->base);
     if (code == SEEN_OK)
         code = load_token(c, why);
     if (code == SEEN_OK && !(c->address = address_of(c, c->state->visit.id)))
@@ -286,7 +210,7 @@ static void remove_old(struct crawl_cache *c)
                         : NULL;
 
     if (address)
-        remote_remove(address, token_name, c->token, NULL);
+        remote_remove(address, c->server.mark, c->token, NULL);
     free(address);
 }
 
@@ -317,7 +241,7 @@ static bool is_same(struct crawl_cache *c, const struct seen_filter *f,
     char *identity, *last = NULL;
     bool same = false;
 
-    if (!c->reserved) {
+    if (!c->server.reserves) {
         identity = remote_identity(f);
         same = identity && !strcmp(r->identity, identity) &&
                seen_filter_plan(f)->seed == c->state->visit.seed;
@@ -365,10 +289,8 @@ enum seen_code crawl_remote_open(struct crawl_cache *c, bool fresh,
     if (code != SEEN_OK)
         return code;
     code = open_at(c, &f, c->address, &detail);
-    if (code == SEEN_OK && !is_ours(c, f)) {
-        seen_filter_free(f);
+    if (code == SEEN_OK && !f)
         return foreign(c, why);
-    }
     if (fresh && (code == SEEN_OK || is_lost(code))) {
         remove_old(c);
     } else if (code == SEEN_OK && is_whole(c, f)) {
@@ -395,15 +317,11 @@ void crawl_remote_earlier(struct crawl_cache *c)
 {
     char *address = NULL;
 
-    c->reserved = remote_must_reserve(c->base);
     if (c->state->visit.id < 2 || load_token(c, NULL) != SEEN_OK)
         return;
     address = address_of(c, c->state->visit.id - 1);
-    if (address && open_at(c, &c->earlier, address, NULL) == SEEN_OK &&
-        !is_ours(c, c->earlier)) {
-        seen_filter_free(c->earlier);
-        c->earlier = NULL;
-    }
+    if (address)
+        open_at(c, &c->earlier, address, NULL);
     free(address);
 }
 
@@ -429,7 +347,7 @@ enum seen_code crawl_remote_keep(struct crawl_cache *c,
                                  struct seen_error *why)
 {
     for (size_t i = 0; i < n; i++) {
-        const size_t len = c->reserved ? key[i].len : 0;
+        const size_t len = c->server.reserves ? key[i].len : 0;
         struct kept *it;
 
         if (is_kept(c, &key[i]))
@@ -602,7 +520,7 @@ enum seen_code crawl_remote_confirm(struct crawl_cache *c, bool *rebuild,
         return SEEN_OK;
     c->unsure = false;
     remote_look(c->filter);
-    if (c->reserved && c->added.len)
+    if (c->server.reserves && c->added.len)
         return check_last(c, rebuild, why);
     return attempt(c, has, &any, 1, &seen, rebuild, why);
 }
@@ -618,7 +536,7 @@ static enum seen_code add_batch(struct crawl_cache *c,
 {
     enum seen_code code = attempt(c, add, key, n, NULL, rebuild, why);
 
-    if (code != SEEN_OK || *rebuild || !c->reserved)
+    if (code != SEEN_OK || *rebuild || !c->server.reserves)
         return code;
     code = check_last(c, rebuild, why);
     if (code == SEEN_OK && !*rebuild)
@@ -751,23 +669,22 @@ static enum seen_code make_again(struct crawl_cache *c, struct seen_filter **f,
 static enum seen_code copy_cells(struct crawl_cache *c, struct seen_filter **f,
                                  struct seen_error *why)
 {
-    const struct remote_options options = { .warn = warn, .whose = c };
-    enum seen_code code = seen_meta_set(c->filter, token_name, c->token, why);
+    enum seen_code code = seen_meta_set(c->filter, "visit",
+                                        c->state->visit.name, why);
 
     if (code == SEEN_OK)
-        code = seen_meta_set(c->filter, "visit", c->state->visit.name, why);
-    if (code == SEEN_OK)
-        code = remote_save(c->filter, c->address, &options, why);
+        code = crawl_server_save(&c->server, c->filter, c->address, c->token,
+                                 why);
     if (code == SEEN_OK)
         code = open_at(c, f, c->address, why);
-    return code == SEEN_OK && !is_ours(c, *f) ? foreign(c, why) : code;
+    return code == SEEN_OK && !*f ? foreign(c, why) : code;
 }
 
 static enum seen_code copy(struct crawl_cache *c, struct seen_error *why)
 {
     struct seen_filter *f = NULL;
-    enum seen_code code = c->reserved ? make_again(c, &f, why)
-                                      : copy_cells(c, &f, why);
+    enum seen_code code = c->server.reserves ? make_again(c, &f, why)
+                                             : copy_cells(c, &f, why);
 
     if (code != SEEN_OK) {
         seen_filter_free(f);
@@ -790,8 +707,7 @@ static enum seen_code try_copy(struct crawl_cache *c, bool now,
     if (!now && began < c->copy_after)
         return SEEN_OK;
     code = copy(c, &detail);
-    c->copy_after = clock_ms() + COPY_EVERY +
-                    COPY_TIMES * (clock_ms() - began);
+    c->copy_after = clock_ms() + crawl_server_pause(clock_ms() - began);
     if (code == SEEN_OK)
         return SEEN_OK;
     if (!may_pass(code) && !is_lost(code)) {

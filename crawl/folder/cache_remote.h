@@ -42,20 +42,6 @@
 
 #include "cache.h"
 
-/* Is the text of --cache an address? */
-bool crawl_cache_is_remote(const char *cache);
-
-/* Is it an address that filters of visits can be made at? Its timeout=, in ms;
-   of several parts the longest. SEEN_UNABLE with the reason if not. */
-enum seen_code crawl_remote_timeout(const char *cache, unsigned *timeout,
-                                    struct seen_error *why);
-
-/* A filter in memory of a kind that can be copied to the address: all bits of
-   a URL must be in one string. For bf:// it stands in for the server's. */
-enum seen_code crawl_remote_new(struct seen_filter **out, const char *address,
-                                struct seen_plan *plan,
-                                struct seen_error *why);
-
 /*
  * Open the filter of the visit. *rebuild: it has to be made from the rows. If
  * the visit begins, the server must be there, and the name must be free.

@@ -525,8 +525,8 @@ enum seen_code crawl_open(struct crawl **out, struct crawl_settings *settings,
     if (hooks)
         c->hooks = *hooks;
     crawl_engine_init(c);
-    f->cache.warn = warn_of_cache;
-    f->cache.whose = c;
+    f->cache.server.warn = warn_of_cache;
+    f->cache.server.whose = c;
     code = begin(c, start, why);
     if (code == SEEN_OK) {
         *out = c;

@@ -15,15 +15,12 @@
 #include "../../remote/identity.h"
 #include "../../remote/remote.h"
 #include "../../remote/reserve.h"
-#include "../folder/cache_remote.h"
 
 enum {
     CAPACITY = 1000000, /* links of a visit */
     TRIES = 20, /* while another worker makes the filter */
     PAUSE = 50  /* ms between them */
 };
-
-static const char row_name[] = "row"; /* of the visit, in the metadata */
 
 /* --- the token --- */
 
@@ -74,15 +71,24 @@ enum seen_code crawl_team_token(struct crawl_team *t, struct seen_error *why)
     return code == SEEN_OK ? read_token(t, why) : code;
 }
 
+static void warn_of_server(void *whose, const char *text)
+{
+    struct seen_error why;
+
+    seen_fail(&why, SEEN_IO, 0, "--cache: %.140s", text);
+    crawl_team_warn(whose, &why);
+}
+
 enum seen_code crawl_team_cache_open(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = crawl_team_of(c);
     enum seen_code code;
     unsigned timeout;
 
+    crawl_server_init(&t->server, t->settings.cache, "row", warn_of_server, c);
     if (!t->settings.cache)
         return SEEN_OK;
-    code = crawl_remote_timeout(t->settings.cache, &timeout, why);
+    code = crawl_server_timeout(t->settings.cache, &timeout, why);
     t->cache_timeout = timeout < t->settings.lease / 8 ? timeout
                                                        : t->settings.lease / 8;
     return code == SEEN_OK ? crawl_team_token(t, why) : code;
@@ -97,7 +103,7 @@ void crawl_team_cache_close(struct crawl_team *t)
 
 static bool is_away(const struct crawl_team *t)
 {
-    return !t->settings.cache || clock_ms() < t->cache_until;
+    return !t->server.base || clock_ms() < t->cache_until;
 }
 
 /* The filter cannot be used now. One that is gone, since somebody deleted it,
@@ -105,7 +111,6 @@ static bool is_away(const struct crawl_team *t)
 static void give_up(struct crawl *c, struct crawl_team_visit *visit,
                     uint64_t began, struct seen_error *why)
 {
-    enum { LEAST = 1000, TIMES = 10 };
     struct crawl_team *t = crawl_team_of(c);
     uint64_t took = clock_ms() - began;
     struct seen_error text;
@@ -113,22 +118,13 @@ static void give_up(struct crawl *c, struct crawl_team_visit *visit,
     seen_filter_free(visit->filter);
     visit->filter = NULL;
     if (why->code != SEEN_CORRUPT && why->code != SEEN_ABSENT)
-        t->cache_until = clock_ms() +
-                         (TIMES * took > LEAST ? TIMES * took : LEAST);
+        t->cache_until = clock_ms() + crawl_server_pause(took);
     seen_fail(&text, why->code, 0,
               "--cache: %.110s; links are asked of the frontier", why->text);
     crawl_team_warn(c, &text);
 }
 
 /* --- the filter of a visit --- */
-
-static void warn(void *whose, const char *text)
-{
-    struct seen_error why;
-
-    seen_fail(&why, SEEN_IO, 0, "--cache: %.140s", text);
-    crawl_team_warn(whose, &why);
-}
 
 static void name_row(char row[24], int64_t id)
 {
@@ -137,7 +133,7 @@ static void name_row(char row[24], int64_t id)
 
 bool crawl_team_cache_reads(const struct crawl_team *t)
 {
-    return t->settings.cache && remote_must_reserve(t->settings.cache);
+    return t->server.reserves;
 }
 
 /* With a timeout that the lease allows. */
@@ -147,12 +143,12 @@ static char *address_of(const struct crawl_team *t, int64_t id,
     char *more = NULL, *address, row[24], timeout[48];
 
     name_row(row, id);
-    if (asprintf(&more, crawl_team_cache_reads(t) ? "%s-%s-%s" : "%s-%s",
-                 visit, t->token, row) < 0)
+    if (asprintf(&more, t->server.reserves ? "%s-%s-%s" : "%s-%s", visit,
+                 t->token, row) < 0)
         return NULL;
     snprintf(timeout, sizeof timeout, "timeout=%u.%03u",
              t->cache_timeout / 1000, t->cache_timeout % 1000);
-    address = remote_address_more(t->settings.cache, more, timeout);
+    address = remote_address_more(t->server.base, more, timeout);
     free(more);
     return address;
 }
@@ -161,21 +157,16 @@ static enum seen_code open_filter(struct crawl *c,
                                   struct crawl_team_visit *visit,
                                   const char *address, struct seen_error *why)
 {
-    const bool reserved = crawl_team_cache_reads(crawl_team_of(c));
-    const struct remote_options options = {
-        .profile = "whatwg", .over = !reserved, .warn = warn, .whose = c
-    };
-    enum seen_code code = remote_open(&visit->filter, address, &options, why);
+    enum seen_code code;
     char row[24];
+    bool ours;
 
-    if (code != SEEN_OK)
-        return code;
     name_row(row, visit->id);
-    if (reserved || remote_is_marked(visit->filter, row_name, row))
-        return SEEN_OK;
-    seen_filter_free(visit->filter); /* of a visit that was pruned */
-    visit->filter = NULL;
-    return seen_fail(why, SEEN_ABSENT, 0, "it is of another visit");
+    code = crawl_server_open(&crawl_team_of(c)->server, &visit->filter,
+                             address, row, &ours, why);
+    return code == SEEN_OK && !ours /* of a visit that was pruned */
+               ? seen_fail(why, SEEN_ABSENT, 0, "it is of another visit")
+               : code;
 }
 
 static enum seen_code save_filter(struct crawl *c,
@@ -183,16 +174,14 @@ static enum seen_code save_filter(struct crawl *c,
                                   const char *address, struct seen_plan *plan,
                                   struct seen_error *why)
 {
-    const struct remote_options options = { .warn = warn, .whose = c };
     struct seen_filter *f;
-    enum seen_code code = crawl_remote_new(&f, address, plan, why);
+    enum seen_code code = crawl_server_new(&f, address, plan, why);
     char row[24];
 
     name_row(row, visit->id);
     if (code == SEEN_OK)
-        code = seen_meta_set(f, row_name, row, why);
-    if (code == SEEN_OK)
-        code = remote_save(f, address, &options, why);
+        code = crawl_server_save(&crawl_team_of(c)->server, f, address, row,
+                                 why);
     seen_filter_free(f);
     return code;
 }
@@ -201,16 +190,17 @@ static enum seen_code make_filter(struct crawl *c,
                                   const struct crawl_team_visit *visit,
                                   const char *address, struct seen_error *why)
 {
-    const struct crawl_team_settings *s = &crawl_team_of(c)->settings;
-    struct seen_plan plan = { .profile = "whatwg",
-                              .capacity = s->capacity ? s->capacity : CAPACITY,
-                              .rate = visit->job->settings.rate > 0
-                                          ? visit->job->settings.rate
-                                          : 1e-6,
-                              .seed = visit->job->seed };
+    const struct crawl_team *t = crawl_team_of(c);
+    struct seen_plan plan = {
+        .profile = "whatwg",
+        .capacity = t->settings.capacity ? t->settings.capacity : CAPACITY,
+        .rate = visit->job->settings.rate > 0 ? visit->job->settings.rate
+                                              : 1e-6,
+        .seed = visit->job->seed
+    };
     enum seen_code code;
 
-    if (!crawl_team_cache_reads(crawl_team_of(c)))
+    if (!t->server.reserves)
         return save_filter(c, visit, address, &plan, why);
     code = remote_reserve(address, &plan, why);
     return code == SEEN_EXISTS ? SEEN_OK : code; /* another worker did */
@@ -281,14 +271,15 @@ void crawl_team_cache_add(struct crawl *c, struct crawl_team_visit *visit,
 
 void crawl_team_cache_remove(struct crawl *c, int64_t id, const char *visit)
 {
+    struct crawl_team *t = crawl_team_of(c);
     struct seen_error ignored;
     char *address, row[24];
 
-    if (is_away(crawl_team_of(c)))
+    if (is_away(t))
         return; /* it stays there, and is never asked again */
-    address = address_of(crawl_team_of(c), id, visit);
+    address = address_of(t, id, visit);
     name_row(row, id);
     if (address)
-        remote_remove(address, row_name, row, &ignored);
+        remote_remove(address, t->server.mark, row, &ignored);
     free(address);
 }

@@ -19,6 +19,7 @@
 #include <seen/filter.h>
 
 #include "../../frontier/shared.h"
+#include "../cache/server.h"
 #include "../engine/store.h"
 #include "../job/job.h"
 #include "team.h"
@@ -57,7 +58,8 @@ struct crawl_team {
     unsigned looks;   /* in a row that found none */
     uint64_t waits;   /* clock_ms(): for jobs of others, since then; 0: not */
     bool lost;        /* the lease has ended */
-    char *token;            /* of the frontier: cache.h */
+    struct crawl_server server; /* that has the filters: cache.h */
+    char *token;            /* of the frontier */
     uint64_t cache_until;   /* clock_ms(): Redis is not asked before */
     unsigned cache_timeout; /* ms */
     struct crawl_team_report report;
