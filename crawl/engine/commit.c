@@ -30,8 +30,8 @@
 #include "../../lib/text/little.h"
 #include "../../lib/text/span.h"
 #include "../../warc/cdxj.h"
-#include "../page/log.h"
 #include "../page/scope.h"
+#include "log.h"
 
 enum seen_code crawl_group_no_memory(struct seen_error *why)
 {

@@ -20,8 +20,8 @@
 
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/span.h"
-#include "store.h"
 #include "../page/scope.h"
+#include "store.h"
 
 enum {
     POLL_MOST = 100, /* milliseconds */

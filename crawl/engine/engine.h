@@ -30,9 +30,9 @@
 #include "crawl.h"
 #include "host.h"
 #include "output.h"
-#include "skip.h"
 #include "reader.h"
 #include "reading.h"
+#include "skip.h"
 
 enum {
     CRAWL_READERS_MOST = CRAWL_READING_MOST,

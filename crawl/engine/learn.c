@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "../page/log.h"
 #include "../page/revisit.h"
 #include "../template/template.h"
+#include "log.h"
 
 /* What the answer says about changes of the page. A page that is gone, or
    that leads elsewhere, has changed; one that fails has not been seen. */

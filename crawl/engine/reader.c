@@ -26,9 +26,9 @@
 #include "../../lib/text/span.h"
 #include "../../web/links.h"
 #include "../../web/robots.h"
-#include "../page/copy.h"
-#include "../page/extract.h"
 #include "../page/listing.h"
+#include "copy.h"
+#include "extract.h"
 
 enum {
     TEXT_MOST = 1 << 20,      /* bytes of visible text that are kept */

@@ -1,5 +1,5 @@
 /*
- * work.h - what is done with an answer, off the fetching thread.
+ * reader.h - what is done with an answer, off the fetching thread.
  *
  * A reader undoes chunks and codings, finds the links, judges them, makes
  * their keys, extracts fields, and packs the WARC members. It touches neither
@@ -17,25 +17,11 @@
 #include <stdatomic.h>
 
 #include "../page/focus.h"
-#include "page.h"
 #include "../page/scope.h"
 #include "../page/settings.h"
+#include "../page/shared.h"
 #include "../template/template.h"
-
-struct crawl_shared {
-    const struct crawl_settings *settings;
-    const struct crawl_scope *scope;
-    const struct crawl_template *template; /* or NULL */
-    const struct crawl_focus *focus;       /* or NULL */
-    const char *folder;                    /* of the crawl */
-    const char *visit;                     /* its name */
-    int64_t visit_id;
-    struct map *queries; /* its pages per path with a query */
-    atomic_size_t *pages; /* of it, in memory; or NULL */
-    void *owned_by_store; /* what else the store knows of it */
-    bool no_warc; /* nothing is packed */
-    bool digests; /* they are wanted all the same */
-};
+#include "page.h"
 
 /*
  * What a page may cost, in the steps of budget.h, whatever is on it and in the

@@ -168,7 +168,7 @@ static enum seen_code use_template(struct crawl *c, struct seen_error *why)
     enum seen_code code = load_template(c, why);
 
     return code == SEEN_OK && f->template
-               ? crawl_settings_from(c->settings, f->template, why)
+               ? crawl_template_fill_in(f->template, c->settings, why)
                : code;
 }
 

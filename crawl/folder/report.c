@@ -16,15 +16,15 @@
 #include "../../lib/text/span.h"
 #include "../../remote/remote.h"
 #include "../../web/robots.h"
+#include "../engine/log.h"
+#include "../engine/skip.h"
+#include "../engine/store.h"
+#include "../page/scope.h"
+#include "../template/template.h"
 #include "aside.h"
 #include "cache_remote.h"
-#include "../engine/store.h"
-#include "../page/log.h"
-#include "../page/scope.h"
-#include "../engine/skip.h"
 #include "left_out.h"
 #include "recover.h"
-#include "../template/template.h"
 
 enum { RECOVERED_MOST = 100000 };
 
@@ -737,7 +737,7 @@ enum seen_code crawl_why(const char *folder, const char *url, bool *fetched,
         code = crawl_template_new(&w->template, template, strlen(template),
                                   NULL, NULL, why);
     if (code == SEEN_OK && w->template)
-        code = crawl_settings_from(&w->settings, w->template, why);
+        code = crawl_template_fill_in(w->template, &w->settings, why);
     free(template);
     if (code == SEEN_OK)
         code = crawl_settings_complete(&w->settings, why);

@@ -18,8 +18,8 @@
 
 #include <seen/error.h>
 
-#include "freshness.h"
 #include "../engine/page.h"
+#include "freshness.h"
 
 struct crawl_report_host {
     char *name, *stopped; /* "" if it goes on */

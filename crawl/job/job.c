@@ -25,6 +25,7 @@
 #include "../../lib/text/memory.h"
 #include "../../lib/text/span.h"
 #include "../../lib/text/utf8.h"
+#include "../page/focus.h"
 #include "../template/inside.h"
 
 enum {
@@ -689,7 +690,7 @@ static enum seen_code fill(struct crawl_job *job,
                            why);
     job->shards = (unsigned)shards;
     if (code == SEEN_OK && job->template)
-        code = crawl_settings_from(s, job->template, why);
+        code = crawl_template_fill_in(job->template, s, why);
     if (code == SEEN_OK)
         code = crawl_settings_complete(s, why);
     if (code == SEEN_OK)

@@ -32,8 +32,8 @@
 
 #include "../page/scope.h"
 #include "../page/settings.h"
+#include "../page/shared.h"
 #include "../template/template.h"
-#include "../engine/reader.h"
 
 enum {
     CRAWL_JOB_VERSION = 1,

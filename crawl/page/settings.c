@@ -9,7 +9,6 @@
 #include "../../lib/text/json_tree.h"
 #include "../../lib/text/number.h"
 #include "../../lib/text/span.h"
-#include "../template/template.h"
 
 #define AT(member) CRAWL_SETTING(member)
 
@@ -307,54 +306,6 @@ enum seen_code crawl_settings_complete(struct crawl_settings *s,
     s->freshest = s->policy ? !strcmp(s->policy, "freshest")
                             : s->budget_text != NULL;
     return code == SEEN_OK ? read_budget(s, why) : code;
-}
-
-/* --- templates --- */
-
-static void fill_in(uint64_t *setting, uint64_t of_template)
-{
-    if (!*setting && of_template != CRAWL_UNSET)
-        *setting = of_template;
-}
-
-/* A crawl that resumes has the domains of its template already. */
-static bool has_text(const struct texts *list, const char *text)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (!strcmp(list->text[i], text))
-            return true;
-    return false;
-}
-
-enum seen_code crawl_settings_from(struct crawl_settings *s,
-                                   const struct crawl_template *t,
-                                   struct seen_error *why)
-{
-    const struct crawl_template_limits *limits = crawl_template_limits(t);
-    const char *domain;
-
-    fill_in(&s->pages, limits->pages);
-    fill_in(&s->bytes, limits->bytes);
-    if (limits->depth != CRAWL_UNSET)
-        fill_in(&s->depth_given, limits->depth + 1);
-    fill_in(&s->host_pages, limits->host_pages);
-    fill_in(&s->per_address, limits->per_address);
-    if (limits->time != CRAWL_UNSET)
-        fill_in(&s->time, limits->time / 1000);
-    if (limits->interval != CRAWL_UNSET)
-        fill_in(&s->revisit_every, limits->interval / 1000);
-    if (!s->delay_text && limits->delay != CRAWL_UNSET)
-        s->template_delay = (int64_t)limits->delay + 1;
-    for (size_t i = 0; (domain = crawl_template_domain(t, i)); i++) {
-        if (has_text(&s->domains, domain))
-            continue;
-        if (s->domains.n == TEXTS_MOST)
-            return seen_fail(why, SEEN_RANGE, 0,
-                             "the template has too many domains: at most %d",
-                             TEXTS_MOST);
-        s->domains.text[s->domains.n++] = domain;
-    }
-    return SEEN_OK;
 }
 
 /* --- JSON --- */

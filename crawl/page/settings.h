@@ -24,8 +24,6 @@
 enum crawl_order { CRAWL_BREADTH, CRAWL_DEPTH, CRAWL_PRIORITY };
 enum crawl_strategy { CRAWL_BROAD, CRAWL_TOPICAL, CRAWL_CONTINUOUS };
 
-struct crawl_template;
-
 /* Members as the options have them; 0, NULL or empty means not given. */
 struct crawl_settings {
     /* what to fetch */
@@ -172,12 +170,6 @@ extern const struct option crawl_options[];
    that name the option. */
 enum seen_code crawl_settings_complete(struct crawl_settings *s,
                                        struct seen_error *why);
-
-/* Take over from a template what `s` does not have. Texts point into the
-   template. SEEN_RANGE if there are too many domains. */
-enum seen_code crawl_settings_from(struct crawl_settings *s,
-                                   const struct crawl_template *t,
-                                   struct seen_error *why);
 
 /* Was this option of the table given? */
 bool crawl_setting_given(const struct crawl_settings *s,

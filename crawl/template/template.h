@@ -84,6 +84,14 @@ struct crawl_template_limits {
 const struct crawl_template_limits *crawl_template_limits(
     const struct crawl_template *t);
 
+/* Take over from the template what the settings do not have: limits, delay,
+   interval and domains. Texts point into the template. SEEN_RANGE if there are
+   too many domains. */
+struct crawl_settings;
+enum seen_code crawl_template_fill_in(const struct crawl_template *t,
+                                      struct crawl_settings *s,
+                                      struct seen_error *why);
+
 /* How many start URLs there are, and the i-th, canonical and cleaned. */
 uint64_t crawl_template_starts(const struct crawl_template *t);
 enum seen_code crawl_template_start(const struct crawl_template *t, uint64_t i,

@@ -12,7 +12,7 @@
 #define SEEN_CRAWL_EXTRACT_H
 
 #include "../../web/tree.h"
-#include "../engine/page.h"
+#include "page.h"
 
 struct crawl_shared;
 

@@ -6,8 +6,8 @@
 
 #include "../../lib/text/json.h"
 #include "../../lib/text/span.h"
-#include "record.h"
-#include "../engine/reader.h"
+#include "../page/record.h"
+#include "reader.h"
 
 static bool has_record(const struct crawl_page *page)
 {

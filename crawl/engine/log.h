@@ -17,7 +17,7 @@
 #ifndef SEEN_CRAWL_LOG_H
 #define SEEN_CRAWL_LOG_H
 
-#include "../engine/page.h"
+#include "page.h"
 
 /* The status for the log and the state. */
 int crawl_log_status(const struct crawl_page *page);
