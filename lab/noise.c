@@ -15,7 +15,20 @@
  * make the error large, so that disturbed runs prevent a conclusion rather
  * than causing one.
  *
+ * A test that finds no difference has not shown that there is none: two runs
+ * find none between 20 and 60 ns. So a conclusion has three outcomes, by the
+ * interval of all ratios f for which a and f b pass as equal:
+ *
+ *     a differs from b       1 is outside of the interval
+ *     a is as good as b      the interval lies in [1 / (1 + margin), 1 + margin]
+ *     not decided            neither
+ *
+ * The second is two one-sided tests [2], each at half of CHANCE.
+ *
  * [1] B. L. Welch: The generalization of "Student's" problem. 1947.
+ * [2] D. J. Schuirmann: A comparison of the two one-sided tests procedure and
+ *     the power approach for assessing the equivalence of average
+ *     bioavailability. 1987.
  */
 #include "noise.h"
 
@@ -127,6 +140,72 @@ int noise_compare(const struct noisy *a, const struct noisy *b)
               (one * one / a->degrees + two * two / b->degrees);
     real = !(one + two > 0) || chance_of(t, degrees) < CHANCE;
     return real ? (difference > 0 ? 1 : -1) : 0;
+}
+
+/* --- intervals --- */
+
+/* Is `a` found to differ from x, or from x times b? */
+static bool excluded(const struct noisy *a, const struct noisy *b, double x)
+{
+    struct noisy other = { .value = x, .degrees = INFINITY };
+
+    if (b) {
+        other.value = x * b->value;
+        other.error = x * b->error;
+        other.degrees = b->degrees;
+    }
+    return noise_compare(a, &other) != 0;
+}
+
+/* The end of what is not excluded, between `in`, which is not, and `out`. */
+static double find_end(const struct noisy *a, const struct noisy *b, double in,
+                       double out)
+{
+    for (int i = 0; i < 100; i++) {
+        double middle = (in + out) / 2;
+
+        if (excluded(a, b, middle))
+            out = middle;
+        else
+            in = middle;
+    }
+    return in;
+}
+
+struct band noise_band(const struct noisy *a)
+{
+    double far = a->error;
+
+    if (!isfinite(a->error))
+        return (struct band){ -INFINITY, INFINITY };
+    if (!(a->error > 0))
+        return (struct band){ a->value, a->value };
+    while (!excluded(a, NULL, a->value + far))
+        far *= 2;
+    return (struct band){ find_end(a, NULL, a->value, a->value - far),
+                          find_end(a, NULL, a->value, a->value + far) };
+}
+
+struct band noise_ratio(const struct noisy *a, const struct noisy *b)
+{
+    static const double most = 1e6;
+    double ratio = a->value / b->value, far = 2 * ratio;
+    struct band r = { 0, INFINITY };
+
+    if (excluded(a, b, 0))
+        r.low = find_end(a, b, ratio, 0);
+    while (far < most * ratio && !excluded(a, b, far))
+        far *= 2;
+    if (far < most * ratio)
+        r.high = find_end(a, b, ratio, far);
+    return r;
+}
+
+bool noise_equal(const struct noisy *a, const struct noisy *b, double margin)
+{
+    struct band r = noise_ratio(a, b);
+
+    return r.low >= 1 / (1 + margin) && r.high <= 1 + margin;
 }
 
 unsigned noise_least(const struct noisy *e, unsigned n, bool *clear)

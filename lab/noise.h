@@ -12,6 +12,8 @@
  *
  *     if (noise_compare(&a, &b) < 0)
  *         section_text(s, "The first is faster.");
+ *     else if (noise_equal(&a, &b, 0.1))
+ *         section_text(s, "They differ by a tenth at most.");
  *     else
  *         section_text(s, "There is %s.", NO_DIFFERENCE);
  *
@@ -24,6 +26,8 @@
 #define SEEN_LAB_NOISE_H
 
 #include <stdbool.h>
+
+#include "band.h"
 
 #define NO_DIFFERENCE "no difference beyond the noise of these runs"
 
@@ -46,8 +50,19 @@ struct noisy noise_times(const double *run, unsigned runs);
 struct noisy noise_share(double share, double trials, double spread,
                          double filters);
 
-/* -1 if a is less than b beyond the noise, 1 if it is more, else 0. */
+/* -1 if a is less than b beyond the noise, 1 if it is more, else 0. A 0 does
+   not say that they are equal: noise_equal() does. */
 int noise_compare(const struct noisy *a, const struct noisy *b);
+
+/* Where the true value lies, and how many times b's value a's is, of positive
+   numbers: all values that chance alone cannot exclude. `high` is INFINITY if
+   the runs set no limit. */
+struct band noise_band(const struct noisy *a);
+struct band noise_ratio(const struct noisy *a, const struct noisy *b);
+
+/* Is it shown that neither is more than 1 + margin times the other? Few or
+   disturbed runs show neither a difference nor this. */
+bool noise_equal(const struct noisy *a, const struct noisy *b, double margin);
 
 /* The least of n numbers; *clear, unless NULL, says whether it is less than
    all others beyond the noise. */

@@ -9,11 +9,14 @@
  *     beaten   another does all that it can, takes no more bits, errs no
  *              more often, and asks and adds in nine tenths of the time
  *     default  of those within a tenth of the smallest that can be added
- *              to, the fastest to answer; of those that noise cannot tell
- *              from it, the smallest
+ *              to, the fastest to answer; of those that are shown to answer
+ *              as fast, to within a tenth, the smallest
  *
  * A structure is called faster only if the difference exceeds the noise of
- * the rounds (noise.h); else all that may be the fastest are named.
+ * the rounds, and as fast only if the rounds show that (noise.h). If they show
+ * neither, nothing is chosen: all that may be the fastest are named, with the
+ * interval of their times. A secret is a special need, so what is keyed is no
+ * default.
  */
 #include "ours.h"
 
@@ -138,8 +141,7 @@ static void put_fastest(struct name_list *to, const struct rule *r,
         put(to, "", "%s with %.1f ns", near.text, best->time[which].value);
     else
         put(to, "",
-            "one of %s, between which there is " NO_DIFFERENCE
-            " (%.1f ns with %s)",
+            "one of %s, which these runs do not tell apart (%.1f ns with %s)",
             near.text, best->time[which].value, best->subject->name);
 }
 
@@ -202,16 +204,45 @@ static void describe_fast(struct section *s, const struct rule *r)
         lab_count((double)r->choice->large.n), least_of, most);
 }
 
-/* How many times that of the best, in words. */
-static const char *times(char *text, size_t room, double this,
-                         const struct choice *of, const struct choice *best,
-                         double that)
+enum { WORDS = 160 };
+
+static const char least_of_all[] = "the least of all that can be added to";
+
+/* How many times the bits of the smallest, in words. */
+static const char *times_bits(char text[WORDS], const struct choice *of,
+                              const struct choice *best)
 {
     if (of == best)
-        snprintf(text, room, "the least of all that can be added to");
+        return least_of_all;
+    snprintf(text, WORDS, "%.2f times that of %s", bits(of) / bits(best),
+             best->subject->name);
+    return text;
+}
+
+/* An interval of ratios, in words. */
+static const char *times_band(char text[WORDS], struct band b)
+{
+    if (isfinite(b.high))
+        snprintf(text, WORDS, "%.2f to %.2f times", b.low, b.high);
+    else if (b.low > 0)
+        snprintf(text, WORDS, "%.2f times or more", b.low);
     else
-        snprintf(text, room, "%.2f times that of %s", this / that,
-                 best->subject->name);
+        snprintf(text, WORDS, "an unknown number of times");
+    return text;
+}
+
+/* The same of the time to ask, with its interval. */
+static const char *times_asked(char text[WORDS], const struct choice *of,
+                               const struct choice *best)
+{
+    char room[WORDS];
+
+    if (of == best)
+        return least_of_all;
+    snprintf(
+        text, WORDS, "%s that of %s",
+        times_band(room, noise_ratio(&of->time[TO_ASK], &best->time[TO_ASK])),
+        best->subject->name);
     return text;
 }
 
@@ -224,7 +255,7 @@ static void describe_able(struct section *s, const struct rule *r,
     const struct choice *open = least(r, bits, ADD), *fast, *quick;
     struct name_list can = { .count = 0 }, cannot = { .count = 0 };
     struct name_list near, ask;
-    char room[2][96];
+    char room[2][WORDS];
     bool few;
 
     for (unsigned i = 0; i < r->count; i++)
@@ -247,11 +278,8 @@ static void describe_able(struct section *s, const struct rule *r,
         few || !cannot.count ? "" : " but ",
         few || !cannot.count ? "" : cannot.text,
         what == KEYED ? " that is keyed" : "", small->subject->name,
-        small->large.bits,
-        times(room[0], sizeof room[0], bits(small), small, open, bits(open)),
-        ask.text,
-        times(room[1], sizeof room[1], fast->time[TO_ASK].value, fast, quick,
-              quick->time[TO_ASK].value));
+        small->large.bits, times_bits(room[0], small, open), ask.text,
+        times_asked(room[1], fast, quick));
 }
 
 /* In nine tenths of the time or less, and not by noise. */
@@ -280,6 +308,7 @@ static bool beats(const struct choice *a, const struct choice *b)
 static void describe_beaten(struct section *s, const struct rule *r)
 {
     struct name_list beaten = { .count = 0 };
+    char room[WORDS];
 
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *b = &r->choice[i], *by = NULL;
@@ -293,10 +322,10 @@ static void describe_beaten(struct section *s, const struct rule *r)
         }
         if (by)
             put(&beaten, ", ",
-                "%s by %s (%.1f times the time to ask, %.2f "
-                "times the bits)",
+                "%s by %s (%s the time to ask, %.2f times the bits)",
                 b->subject->name, by->subject->name,
-                b->large.ask_new / by->large.ask_new,
+                times_band(room,
+                           noise_ratio(&b->time[TO_ASK], &by->time[TO_ASK])),
                 b->large.bits / by->large.bits);
     }
     section_text(
@@ -310,50 +339,159 @@ static void describe_beaten(struct section *s, const struct rule *r)
             : "");
 }
 
-/* Those within a tenth of the smallest that can be added to. */
+/* --- without special needs --- */
+
+/* Sizes and times within a tenth of each other do not matter. */
+static const double margin = 0.1;
+
+/* Within a tenth of the smallest that can be added to, without a secret. */
 static bool near_smallest(const struct rule *r, const struct choice *c,
                           const struct choice *open)
 {
-    return keeps(r, c) && c->able[ADD] && bits(c) <= 1.1 * bits(open);
+    return keeps(r, c) && c->able[ADD] && !c->subject->keyed &&
+           bits(c) <= (1 + margin) * bits(open);
 }
 
-/* The fastest of them; of those that noise cannot tell from it, the smallest,
-   and *tied is true. */
-static const struct choice *default_of(const struct rule *r,
-                                       const struct choice *open, bool *tied)
-{
-    const struct choice *best = NULL, *small;
+struct pick {
+    const struct choice *fastest; /* by the mean of its runs */
+    const struct choice *chosen;  /* unless others may be as fast: */
+    struct name_list open;        /* not shown to be slower, or as fast */
+};
 
+static enum verdict {
+    FASTEST,
+    AS_FAST, /* to within the margin */
+    SLOWER,
+    NOT_DECIDED,
+} judge(const struct choice *c, const struct choice *fastest)
+{
+    const struct noisy *one = &c->time[TO_ASK], *best = &fastest->time[TO_ASK];
+
+    if (c == fastest)
+        return FASTEST;
+    if (noise_equal(one, best, margin))
+        return AS_FAST;
+    return noise_compare(one, best) > 0 ? SLOWER : NOT_DECIDED;
+}
+
+static void pick_default(const struct rule *r, const struct choice *open,
+                         struct pick *p)
+{
+    char room[WORDS];
+
+    *p = (struct pick){ .fastest = NULL };
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *c = &r->choice[i];
 
         if (near_smallest(r, c, open) &&
-            (!best || c->time[TO_ASK].value < best->time[TO_ASK].value))
-            best = c;
+            (!p->fastest ||
+             c->time[TO_ASK].value < p->fastest->time[TO_ASK].value))
+            p->fastest = c;
     }
-    small = best;
-    *tied = false;
+    p->chosen = p->fastest;
+    for (unsigned i = 0; p->fastest && i < r->count; i++) {
+        const struct choice *c = &r->choice[i];
+        enum verdict v;
+
+        if (!near_smallest(r, c, open))
+            continue;
+        v = judge(c, p->fastest);
+        if (v == AS_FAST && bits(c) < bits(p->chosen))
+            p->chosen = c;
+        if (v == NOT_DECIDED)
+            put(&p->open, ", ", "%s (%.2f bits, %s that time)",
+                c->subject->name, bits(c),
+                times_band(room, noise_ratio(&c->time[TO_ASK],
+                                             &p->fastest->time[TO_ASK])));
+    }
+}
+
+static void show_default(struct section *s, const struct rule *r,
+                         const struct choice *open,
+                         const struct choice *fastest)
+{
+    static const char *const words[] = { "the fastest", "as fast", "slower",
+                                         "not decided" };
+    struct table *t = section_table(
+        s, "which-default",
+        "Those within a tenth of the smallest that can be added to, without a "
+        "secret: the time to ask in ns, and how many times that of the "
+        "fastest it is; \"as fast\" if all of that interval is within a "
+        "tenth");
+
+    table_columns(t, "structure", "bits", "ask new", "times: from", "to",
+                  "verdict", NULL);
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *c = &r->choice[i];
+        struct band b;
 
-        if (c == best || !near_smallest(r, c, open) ||
-            noise_compare(&best->time[TO_ASK], &c->time[TO_ASK]))
+        if (!near_smallest(r, c, open))
             continue;
-        *tied = true;
-        if (bits(c) < bits(small))
-            small = c;
+        b = noise_ratio(&c->time[TO_ASK], &fastest->time[TO_ASK]);
+        table_text(t, "%s", c->subject->name);
+        table_number(t, bits(c), 2);
+        table_number(t, c->time[TO_ASK].value, 1);
+        table_number(t, c == fastest ? 1 : b.low, 2);
+        table_number(t, c == fastest ? 1 : isfinite(b.high) ? b.high : NAN, 2);
+        table_text(t, "%s", words[judge(c, fastest)]);
     }
-    return small;
+}
+
+/* The choice, or those between which these runs do not decide. */
+static void describe_default(struct section *s, const struct rule *r,
+                             const struct choice *open, const struct pick *p,
+                             const struct choice *known)
+{
+    const struct choice *c = p->chosen;
+
+    if (p->open.count) {
+        section_headline(
+            s,
+            "Without special needs these runs do not decide between %s (%.2f "
+            "bits per URL at %g %%, %.0f ns to ask) and %s. For a set that is "
+            "known, choose %s.",
+            c->subject->name, bits(c), 100 * r->rate, c->time[TO_ASK].value,
+            p->open.text, known->subject->name);
+        section_text(
+            s,
+            "In short: without special needs these runs do not decide. Of "
+            "those within a tenth of the smallest that can be added to, the "
+            "least mean time to answer is that of %s: %.2f bits per URL, %.1f "
+            "ns to ask and %.1f ns to add. These are not shown to be slower, "
+            "nor to be as fast to within a tenth: %s. More --runs on an idle "
+            "machine decide.",
+            p->fastest->subject->name, bits(p->fastest),
+            p->fastest->time[TO_ASK].value, p->fastest->large.add,
+            p->open.text);
+        return;
+    }
+    section_headline(s,
+                     "Without special needs choose %s: %.2f bits per URL at "
+                     "%g %%, %.0f ns to ask; for a set that is known, %s.",
+                     c->subject->name, bits(c), 100 * r->rate,
+                     c->time[TO_ASK].value, known->subject->name);
+    section_text(
+        s,
+        "In short: without special needs choose %s, %s of "
+        "those within a tenth of the smallest that can be added to: %.2f bits "
+        "per URL, %.1f ns to ask and %.1f ns to add, where %s has %.2f bits, "
+        "%.1f ns and %.1f ns.",
+        c->subject->name,
+        c == p->fastest ? "the fastest to answer"
+                        : "the smallest that answers as fast as the fastest, "
+                          "to within a tenth,",
+        bits(c), c->time[TO_ASK].value, c->large.add, open->subject->name,
+        bits(open), open->time[TO_ASK].value, open->large.add);
 }
 
 static void describe_short(struct section *s, const struct rule *r)
 {
-    const struct choice *open = least(r, bits, ADD), *known, *best;
     static const enum able wish[] = { DELETE, MANY, GROW, PREFIX };
+    const struct choice *open = least(r, bits, ADD);
+    const struct choice *known = least(r, halving, ABLE);
     struct name_list others = { .count = 0 };
-    bool tied;
+    struct pick p;
 
-    best = default_of(r, open, &tied);
     for (size_t i = 0; i < sizeof wish / sizeof *wish; i++) {
         const struct choice *c = least(r, bits, wish[i]);
 
@@ -361,25 +499,15 @@ static void describe_short(struct section *s, const struct rule *r)
             put(&others, "; ", "to %s, %s", able_words[wish[i]],
                 c->subject->name);
     }
-    known = least(r, halving, ABLE);
-    section_headline(s,
-                     "Without special needs choose %s: %.2f bits per URL at "
-                     "%g %%, %.0f ns to ask; for a set that is known, %s.",
-                     best->subject->name, best->large.bits, 100 * r->rate,
-                     best->large.ask_new, known->subject->name);
-    section_text(
-        s,
-        "In short: without special needs choose %s, %s of "
-        "those within a tenth of the smallest that can be added to: %.2f bits "
-        "per URL, %.1f ns to ask and %.1f ns to add, where %s has %.2f bits, "
-        "%.1f ns and %.1f ns. For a set that is known and to be published, "
-        "%s; %s.",
-        best->subject->name,
-        tied ? "the smallest of the fastest, as far as noise can tell,"
-             : "the fastest to answer",
-        best->large.bits, best->large.ask_new, best->large.add,
-        open->subject->name, open->large.bits, open->large.ask_new,
-        open->large.add, known->subject->name, others.text);
+    pick_default(r, open, &p);
+    if (p.fastest) {
+        show_default(s, r, open, p.fastest);
+        describe_default(s, r, open, &p, known);
+    }
+    section_text(s,
+                 "For a set that is known and to be published, choose %s%s%s.",
+                 known->subject->name, others.count ? "; " : "",
+                 others.count ? others.text : "");
 }
 
 void advise(struct section *s, const struct choice *choice, unsigned count,

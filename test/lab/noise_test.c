@@ -130,6 +130,68 @@ TEST(the_least_is_clear_only_if_no_other_is_near)
     assert_int_equal(noise_least(e, 3, NULL), 1);
 }
 
+TEST(a_band_ends_where_the_test_begins_to_find_a_difference)
+{
+    /* 3 degrees, by tables: 12.924 errors; and known, 3.2905. */
+    struct noisy few = { 100, 1, 3 }, known = { 100, 1, INFINITY };
+    struct noisy exact = { 100, 0, 3 };
+    double one = 100;
+    struct noisy once = noise_of(&one, 1);
+    struct band b = noise_band(&few);
+
+    assert_true(fabs(b.low - (100 - 12.924)) < 0.001);
+    assert_true(fabs(b.high - (100 + 12.924)) < 0.001);
+    b = noise_band(&known);
+    assert_true(fabs(b.low - (100 - 3.2905)) < 0.0001);
+    assert_true(fabs(b.high - (100 + 3.2905)) < 0.0001);
+    b = noise_band(&exact);
+    assert_true(b.low >= 100 && b.high <= 100);
+    b = noise_band(&once);
+    assert_true(isinf(b.low) && isinf(b.high));
+}
+
+/* Fieller's interval, by hand: with known errors its ends solve
+   (a - f b)^2 = z^2 (ea^2 + f^2 eb^2), z = 3.2905. */
+TEST(the_ends_of_a_ratio_are_fiellers)
+{
+    struct noisy a = { 60, 2, INFINITY }, b = { 20, 1, INFINITY };
+    struct band r = noise_ratio(&a, &b);
+    double z = 3.290527, p = z * z, A = 400 - p, B = 1200, C = 3600 - 4 * p;
+
+    assert_true(fabs(r.low - (B - sqrt(B * B - A * C)) / A) < 1e-4);
+    assert_true(fabs(r.high - (B + sqrt(B * B - A * C)) / A) < 1e-4);
+    b.error = 7; /* b may be 0 */
+    r = noise_ratio(&a, &b);
+    assert_true(r.low > 0 && isinf(r.high));
+    a.error = b.error = INFINITY;
+    r = noise_ratio(&a, &b);
+    assert_false(r.low > 0);
+    assert_true(isinf(r.high));
+}
+
+TEST(what_does_not_differ_need_not_be_equal)
+{
+    /* 20 and 60 ns with much noise: neither. 100 and 101 with little: equal
+       to within a tenth, and no difference. 100 and 103 with less: both. */
+    struct noisy a = runs_around(20, 30), b = runs_around(60, 30);
+
+    assert_int_equal(noise_compare(&a, &b), 0);
+    assert_false(noise_equal(&a, &b, 0.1));
+    a = runs_around(100, 1);
+    b = runs_around(101, 1);
+    assert_int_equal(noise_compare(&a, &b), 0);
+    assert_true(noise_equal(&a, &b, 0.1));
+    assert_true(noise_equal(&b, &a, 0.1));
+    assert_false(noise_equal(&a, &b, 0.01));
+    a = runs_around(100, 0.1);
+    b = runs_around(103, 0.1);
+    assert_int_equal(noise_compare(&a, &b), -1);
+    assert_true(noise_equal(&a, &b, 0.1));
+    b = runs_around(112, 0.1);
+    assert_false(noise_equal(&a, &b, 0.1));
+    assert_false(noise_equal(&b, &a, 0.1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +203,10 @@ int main(void)
         cmocka_unit_test(equal_numbers_without_noise_are_equal),
         cmocka_unit_test(shares_differ_if_enough_were_counted),
         cmocka_unit_test(the_least_is_clear_only_if_no_other_is_near),
+        cmocka_unit_test(
+            a_band_ends_where_the_test_begins_to_find_a_difference),
+        cmocka_unit_test(the_ends_of_a_ratio_are_fiellers),
+        cmocka_unit_test(what_does_not_differ_need_not_be_equal),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
