@@ -30,6 +30,12 @@ static const char *const colour[] = { "#1f6fb4", "#d2691e", "#2e8b57",
                                       "#008b8b", "#555555" };
 enum { COLOURS = sizeof colour / sizeof *colour };
 
+/* Filled circle, square, triangles, diamond, pentagon; and not as many as
+   there are colours: a mark comes with the same colour again after 24 series
+   only. So series are told apart without colours, too. */
+static const int mark[] = { 7, 5, 9, 11, 13, 15 };
+enum { MARKS = sizeof mark / sizeof *mark };
+
 /* A text in single quotes, with the quotes inside doubled. */
 static void quote(FILE *to, const char *text)
 {
@@ -238,12 +244,15 @@ static void put_axes(FILE *to, const struct plot *p)
 static void put_style(FILE *to, const struct series *s, unsigned number)
 {
     const char *c = colour[(number - 1) % COLOURS];
+    int pt = mark[(number - 1) % MARKS];
 
     switch (s->style) {
     case LINES: fprintf(to, " with lines lw 2 lc '%s'", c); break;
-    case POINTS: fprintf(to, " with points pt 7 ps 0.7 lc '%s'", c); break;
+    case POINTS:
+        fprintf(to, " with points pt %d ps 0.8 lc '%s'", pt, c);
+        break;
     case LINES_POINTS:
-        fprintf(to, " with linespoints lw 2 pt 7 ps 0.5 lc '%s'", c);
+        fprintf(to, " with linespoints lw 2 pt %d ps 0.7 lc '%s'", pt, c);
         break;
     case BARS: fprintf(to, " with boxes lc '%s'", c); break;
     case DASHES: fprintf(to, " with lines lw 2 dt 2 lc '%s'", c); break;
