@@ -180,7 +180,7 @@ static void describe_gain(struct section *s, const struct search *x,
                  g->best_fresh < g->fresh ? "fewer" : "more",
                  100 * (next->high - next->low) / 2 / next->theory,
                  finding_judge(next, THEORY) == AGREES
-                     ? "no gain is left that differs from chance"
+                     ? "no gain is found that differs from chance"
                      : "more than chance");
     section_text(
         s,
@@ -230,8 +230,10 @@ void tuned_hash(struct lab *lab, struct section *s)
         "fewest URLs of one crawl, and is tried on new URLs of the same sort; "
         "then multipliers of a function that sees the structure of URLs. "
         "These are searches, but not the genetic programming that the thesis "
-        "has in mind, which might fit the first crawl better: the question is "
-        "whether a fit helps on the next crawl.");
+        "has in mind, which might fit the first crawl better: they have %u "
+        "candidates of each kind, and the question is whether the fit of the "
+        "best helps on the next crawl.",
+        x.seeds);
     x.n = thesis_n(lab, 50000, 200000, 1000000);
     g = search(lab, s, &x, &all);
     known = known_part(lab, s, x.n, &all);
