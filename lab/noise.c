@@ -201,6 +201,18 @@ struct band noise_ratio(const struct noisy *a, const struct noisy *b)
     return r;
 }
 
+const char *noise_words(char text[NOISE_WORDS], struct band ratio)
+{
+    if (isfinite(ratio.high))
+        snprintf(text, NOISE_WORDS, "%.2f to %.2f times", ratio.low,
+                 ratio.high);
+    else if (ratio.low > 0)
+        snprintf(text, NOISE_WORDS, "%.2f times or more", ratio.low);
+    else
+        snprintf(text, NOISE_WORDS, "an unknown number of times");
+    return text;
+}
+
 bool noise_equal(const struct noisy *a, const struct noisy *b, double margin)
 {
     struct band r = noise_ratio(a, b);

@@ -60,6 +60,10 @@ int noise_compare(const struct noisy *a, const struct noisy *b);
 struct band noise_band(const struct noisy *a);
 struct band noise_ratio(const struct noisy *a, const struct noisy *b);
 
+/* The interval of a ratio as words: "1.20 to 1.35 times". */
+enum { NOISE_WORDS = 64 };
+const char *noise_words(char text[NOISE_WORDS], struct band ratio);
+
 /* Is it shown that neither is more than 1 + margin times the other? Few or
    disturbed runs show neither a difference nor this. */
 bool noise_equal(const struct noisy *a, const struct noisy *b, double margin);

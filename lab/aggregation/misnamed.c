@@ -23,7 +23,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../change/published.h"
 #include "../band.h"
 
 enum { WORDS = 30, CASES = 5, WAYS = 3 };
@@ -50,9 +49,7 @@ static const bool always[WAYS][CASES] = {
 };
 
 struct way {
-    struct change_published *paper;
-    struct change_state *state;
-    struct change_answers answers;
+    struct aggregation_classifier rule;
     double rate; /* the largest of its filters now */
 };
 
@@ -64,47 +61,28 @@ static void open_way(struct way *w, const struct lab *lab, int i, uint64_t n)
 
     memset(w, 0, sizeof *w);
     if (!i) {
-        lab_must(change_published_open(&w->paper, NULL, 3 * n * CASES, &why),
-                 &why);
+        lab_must(
+            change_published_open(&w->rule.paper, NULL, 3 * n * CASES, &why),
+            &why);
         return;
     }
     snprintf(path, sizeof path, "%.1000s/way-%d", lab->folder, i);
-    lab_must(change_state_open(&w->state, path, &options, &why), &why);
+    lab_must(change_state_open(&w->rule.state, path, &options, &why), &why);
 }
 
 static void close_way(struct way *w)
 {
     struct change_facts f;
-    struct seen_error why;
     double one, two;
 
-    if (w->paper) {
-        change_published_rates(w->paper, &one, &two);
+    if (w->rule.paper) {
+        change_published_rates(w->rule.paper, &one, &two);
         w->rate = fmax(one, two);
-        lab_must(change_published_close(w->paper, &why), &why);
-        return;
+    } else {
+        change_state_facts(w->rule.state, &f);
+        w->rate = fmax(f.url_rate, fmax(f.version_rate, f.text_rate));
     }
-    change_state_facts(w->state, &f);
-    w->rate = fmax(f.url_rate, fmax(f.version_rate, f.text_rate));
-    lab_must(change_state_close(w->state, &why), &why);
-    change_answers_clear(&w->answers);
-}
-
-static void ask(struct way *w, const struct change_record *r, size_t n,
-                enum change_class *class)
-{
-    struct seen_error why;
-
-    if (w->paper) {
-        for (size_t i = 0; i < n; i++)
-            lab_must(
-                change_published_classify(w->paper, &r[i], &class[i], &why),
-                &why);
-        return;
-    }
-    lab_must(change_classify(w->state, r, n, &w->answers, &why), &why);
-    for (size_t i = 0; i < n; i++)
-        class[i] = w->answers.answer[i].class;
+    aggregation_close(&w->rule);
 }
 
 /* The history of one page, record by record; the class of the last. */
@@ -129,7 +107,7 @@ static enum change_class live(struct way *w, int which, uint64_t page)
         lab_must(change_record_read(
                      &r, (struct seen_span){ line.bytes, line.len }, &why),
                  &why);
-        ask(w, &r, 1, &class);
+        aggregation_classify(&w->rule, &r, 1, &class);
     }
     change_record_clear(&r);
     buffer_clear(&text);

@@ -219,29 +219,17 @@ static const char *times_bits(char text[WORDS], const struct choice *of,
     return text;
 }
 
-/* An interval of ratios, in words. */
-static const char *times_band(char text[WORDS], struct band b)
-{
-    if (isfinite(b.high))
-        snprintf(text, WORDS, "%.2f to %.2f times", b.low, b.high);
-    else if (b.low > 0)
-        snprintf(text, WORDS, "%.2f times or more", b.low);
-    else
-        snprintf(text, WORDS, "an unknown number of times");
-    return text;
-}
-
-/* The same of the time to ask, with its interval. */
+/* The same of the time to ask, as an interval. */
 static const char *times_asked(char text[WORDS], const struct choice *of,
                                const struct choice *best)
 {
-    char room[WORDS];
+    char room[NOISE_WORDS];
 
     if (of == best)
         return least_of_all;
     snprintf(
         text, WORDS, "%s that of %s",
-        times_band(room, noise_ratio(&of->time[TO_ASK], &best->time[TO_ASK])),
+        noise_words(room, noise_ratio(&of->time[TO_ASK], &best->time[TO_ASK])),
         best->subject->name);
     return text;
 }
@@ -308,7 +296,7 @@ static bool beats(const struct choice *a, const struct choice *b)
 static void describe_beaten(struct section *s, const struct rule *r)
 {
     struct name_list beaten = { .count = 0 };
-    char room[WORDS];
+    char room[NOISE_WORDS];
 
     for (unsigned i = 0; i < r->count; i++) {
         const struct choice *b = &r->choice[i], *by = NULL;
@@ -324,8 +312,8 @@ static void describe_beaten(struct section *s, const struct rule *r)
             put(&beaten, ", ",
                 "%s by %s (%s the time to ask, %.2f times the bits)",
                 b->subject->name, by->subject->name,
-                times_band(room,
-                           noise_ratio(&b->time[TO_ASK], &by->time[TO_ASK])),
+                noise_words(room,
+                            noise_ratio(&b->time[TO_ASK], &by->time[TO_ASK])),
                 b->large.bits / by->large.bits);
     }
     section_text(
@@ -377,7 +365,7 @@ static enum verdict {
 static void pick_default(const struct rule *r, const struct choice *open,
                          struct pick *p)
 {
-    char room[WORDS];
+    char room[NOISE_WORDS];
 
     *p = (struct pick){ .fastest = NULL };
     for (unsigned i = 0; i < r->count; i++) {
@@ -401,8 +389,8 @@ static void pick_default(const struct rule *r, const struct choice *open,
         if (v == NOT_DECIDED)
             put(&p->open, ", ", "%s (%.2f bits, %s that time)",
                 c->subject->name, bits(c),
-                times_band(room, noise_ratio(&c->time[TO_ASK],
-                                             &p->fastest->time[TO_ASK])));
+                noise_words(room, noise_ratio(&c->time[TO_ASK],
+                                              &p->fastest->time[TO_ASK])));
     }
 }
 
