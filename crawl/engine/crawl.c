@@ -10,98 +10,16 @@
  */
 #include "crawl.h"
 
-#include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "../../lib/disk/clock.h"
 #include "../../lib/text/span.h"
 #include "../page/scope.h"
 #include "store.h"
 
-enum {
-    POLL_MOST = 100, /* milliseconds */
-    LARGE = 64 << 10 /* bytes */
-};
-
-/* --- small things --- */
-
-int64_t crawl_now(const struct crawl *c)
-{
-    return clock_boot_ms() + atomic_load(&c->offset);
-}
-
-void crawl_set_clock(struct crawl *c, int64_t now)
-{
-    atomic_fetch_add(&c->offset, now - crawl_now(c));
-}
-
-void crawl_list_add(struct crawl_list *l, struct crawl_page *page)
-{
-    page->next = NULL;
-    if (l->last)
-        l->last->next = page;
-    else
-        l->first = page;
-    l->last = page;
-    l->n++;
-}
-
-struct crawl_page *crawl_list_take(struct crawl_list *l)
-{
-    struct crawl_page *page = l->first;
-
-    if (!page)
-        return NULL;
-    l->first = page->next;
-    if (!l->first)
-        l->last = NULL;
-    l->n--;
-    page->next = NULL;
-    return page;
-}
-
-void crawl_fault(struct crawl *c, enum seen_code code,
-                 const struct seen_error *why)
-{
-    pthread_mutex_lock(&c->lock);
-    if (c->code == SEEN_OK) {
-        c->code = code;
-        c->why = *why;
-    }
-    c->closing = c->quit = true;
-    atomic_store(&c->hurry, true);
-    pthread_cond_broadcast(&c->to_work);
-    pthread_cond_broadcast(&c->to_look);
-    pthread_cond_broadcast(&c->to_commit);
-    pthread_mutex_unlock(&c->lock);
-    if (c->web)
-        fetch_wakeup(c->web);
-}
-
-void crawl_stop(struct crawl *c)
-{
-    atomic_store(&c->stop, 1);
-    atomic_store(&c->hurry, true);
-    if (c->web)
-        fetch_wakeup(c->web);
-}
-
-void crawl_no_memory(struct crawl *c)
-{
-    struct seen_error why;
-
-    seen_fail(&why, SEEN_NOMEM, 0, "no memory for a page");
-    if (c->code == SEEN_OK) {
-        c->code = SEEN_NOMEM;
-        c->why = why;
-    }
-    c->closing = c->quit = true;
-}
+enum { POLL_MOST = 100 }; /* milliseconds */
 
 /* --- answers --- */
 
@@ -243,21 +161,10 @@ static void copy_words(char *to, size_t room, const char *from)
             *to = '?';
 }
 
-/* Count the memory of a page that waits for a reader or a commit. */
-static void account(struct crawl *c, struct crawl_page *page)
-{
-    c->made -= page->made;
-    page->made = page->sent.room + page->head.room + page->raw.room +
-                 page->packed.bytes.room + page->record.room +
-                 page->texts.room + page->body.room +
-                 page->room * sizeof *page->link;
-    c->made += page->made;
-}
-
 /* An answer waits for a reader. The lock is held. */
 static void hand_on(struct crawl *c, struct crawl_page *page)
 {
-    account(c, page);
+    crawl_page_account(c, page);
     c->unread += page->made;
     c->working++;
     page->host->unread++;
@@ -792,7 +699,7 @@ static void skip_time(struct crawl *c, int64_t wait)
 }
 
 /* Warnings of other threads are said by this one. */
-static void warn(struct crawl *c)
+void crawl_say_warnings(struct crawl *c)
 {
     char text[sizeof c->warning];
 
@@ -834,7 +741,7 @@ static void say_wait(struct crawl *c, int64_t wait)
              host->name, date, reason);
 }
 
-static void fetch_all(struct crawl *c)
+void crawl_fetch_all(struct crawl *c)
 {
     for (;;) {
         struct crawl_progress p;
@@ -859,278 +766,9 @@ static void fetch_all(struct crawl *c)
             return;
         if (atomic_load(&c->stop) || !leased)
             fetch_cancel(c->web, NULL);
-        warn(c);
+        crawl_say_warnings(c);
         if (c->hooks.progress)
             c->hooks.progress(c->hooks.owner, &p);
         fetch_poll(c->web, wait < POLL_MOST ? (int)wait : POLL_MOST);
     }
-}
-
-/* --- threads --- */
-
-void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
-                       int64_t more)
-{
-    struct crawl_host *host = page->host;
-    int64_t from = host->hold > page->due ? host->hold : page->due;
-
-    if (page->robots || !more)
-        return;
-    host->hold = from + more;
-    host->delay += more;
-    host->spent = true;
-    if (host->place)
-        crawl_host_set_due(&c->hosts, host, host->due);
-    else if (host->due < host->hold)
-        host->due = host->hold;
-}
-
-/* Its links are charged now, not when their rows are committed: readers would
-   have read many more such pages by then. */
-static void charge(struct crawl *c, struct crawl_page *page)
-{
-    uint64_t rows = CRAWL_ROW_STEPS * (uint64_t)page->links;
-    int64_t more = crawl_delay_charge(page->host->delay, page->steps + rows);
-
-    page->charged = more > 0;
-    crawl_host_charge(c, page, more);
-}
-
-/* The page is as if it had not been requested: its row is still there, and
-   its host keeps it out of reach until this run ends. The lock is held. */
-static void drop(struct crawl *c, struct crawl_page *page)
-{
-    c->made -= page->made;
-    c->unread -= page->made;
-    c->working--;
-    page->host->unread--;
-    crawl_page_free(page);
-    pthread_cond_signal(&c->to_commit);
-}
-
-static void leave_reader(struct crawl *c, struct crawl_host *host,
-                         bool charged)
-{
-    bool waited = crawl_host_has_unread(host);
-
-    crawl_host_note_read(host, charged);
-    if (!waited || crawl_host_has_unread(host))
-        return;
-    crawl_host_rouse(c, host);
-    fetch_wakeup(c->web);
-}
-
-/* The lock is held, but not while the work is done. */
-static enum seen_code read_on(struct crawl *c, struct crawl_reader *r,
-                              unsigned note, struct crawl_page *page,
-                              bool apart, struct seen_error *why)
-{
-    const bool alone = c->alone;
-    enum seen_code code;
-
-    c->loads += apart;
-    pthread_mutex_unlock(&c->lock);
-    crawl_reading_begin(c->reading, note, page, alone);
-    code = crawl_body_load(&c->bodies, page, why);
-    if (code == SEEN_OK)
-        code = crawl_read(r, page, why);
-    crawl_body_drop(&c->bodies, page); /* it is packed, or not wanted */
-    crawl_reading_end(c->reading, note);
-    pthread_mutex_lock(&c->lock);
-    c->loads -= apart;
-    if (apart && (c->filed.n || c->costly.n))
-        pthread_cond_signal(&c->to_work);
-    if (code == SEEN_UNABLE) {
-        drop(c, page);
-        return SEEN_OK;
-    }
-    if (code != SEEN_OK) {
-        crawl_page_free(page);
-        return code;
-    }
-    crawl_spare_give(&c->spares, &page->raw);
-    c->unread -= page->made;
-    account(c, page);
-    charge(c, page);
-    leave_reader(c, page->host, page->charged);
-    c->working--;
-    crawl_list_add(&c->done, page);
-    if (c->done.n >= CRAWL_GROUP || c->made >= CRAWL_MADE_MOST / 2 ||
-        (!c->working && !c->active))
-        pthread_cond_signal(&c->to_commit);
-    if (c->full)
-        fetch_wakeup(c->web);
-    return SEEN_OK;
-}
-
-static enum seen_code ask_robots(struct crawl *c, struct seen_error *why)
-{
-    uint64_t steps;
-    enum seen_code code = crawl_allow_answer(c, crawl_allow_next(c), &steps,
-                                             why);
-
-    fetch_wakeup(c->web);
-    return code;
-}
-
-/* What a host sent before it was charged may be as costly. */
-static void set_apart(struct crawl *c)
-{
-    while (c->answers.n && c->answers.first->host->hold > crawl_now(c))
-        crawl_list_add(&c->costly, crawl_list_take(&c->answers));
-}
-
-/*
- * The next answer for a reader, or NULL. Some readers at most have one that is
- * in a file, or of a host that is charged, and each of them takes one of the
- * others after it, so that large and costly pages do not hold up short ones. If
- * the commits do not keep up, readers wait for the next one: crawl_next_group()
- * wakes them.
- */
-static struct crawl_page *next_answer(struct crawl *c, bool *apart)
-{
-    if (c->made - c->unread >= CRAWL_READ_MOST)
-        return NULL;
-    if (c->suspects.n) {
-        *apart = false;
-        c->alone = true;
-        return crawl_list_take(&c->suspects);
-    }
-    set_apart(c);
-    *apart = (c->filed.n || c->costly.n) && c->loads < c->loads_most &&
-             (!*apart || !c->answers.n);
-    if (!*apart)
-        return crawl_list_take(&c->answers);
-    return crawl_list_take(c->filed.n ? &c->filed : &c->costly);
-}
-
-/*
- * A page that was being read when a process died is read while the other
- * readers do nothing, so that it alone is at fault if the process dies again.
- * Such pages come first: the others wait a moment, instead of the suspects for
- * the end of the crawl.
- */
-static bool may_read(const struct crawl *c)
-{
-    return !c->alone && (!c->suspects.n || !c->busy);
-}
-
-/* The reader is done with what it had. */
-static void leave_turn(struct crawl *c)
-{
-    c->busy--;
-    if (c->alone)
-        pthread_cond_broadcast(&c->to_work);
-    c->alone = false;
-}
-
-/* Answers and questions to robots.txt take turns: a host with many of one kind
-   does not hold up the other. */
-static void *read_thread(void *crawl)
-{
-    struct crawl *c = crawl;
-    unsigned note;
-    struct crawl_reader *r;
-    struct crawl_page *page;
-    struct seen_error why;
-    enum seen_code code;
-    bool asked = false, apart = false;
-
-    code = crawl_reader_new(&r, &c->hurry, &why);
-    pthread_mutex_lock(&c->lock);
-    note = c->noted++;
-    while (code == SEEN_OK && !c->quit) {
-        if (!may_read(c)) {
-            pthread_cond_wait(&c->to_work, &c->lock);
-            continue;
-        }
-        asked = c->to_ask && !asked;
-        page = asked ? NULL : next_answer(c, &apart);
-        if (!page && !c->to_ask) {
-            pthread_cond_wait(&c->to_work, &c->lock);
-            continue;
-        }
-        c->busy++;
-        code = page ? read_on(c, r, note, page, apart, &why)
-                    : ask_robots(c, &why);
-        leave_turn(c);
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (code != SEEN_OK)
-        crawl_fault(c, code, &why);
-    crawl_reader_free(r);
-    return NULL;
-}
-
-static void end_threads(struct crawl *c, bool committer)
-{
-    if (committer)
-        pthread_join(c->committer, NULL);
-    pthread_mutex_lock(&c->lock);
-    c->quit = true;
-    pthread_cond_broadcast(&c->to_work);
-    pthread_cond_broadcast(&c->to_look);
-    pthread_mutex_unlock(&c->lock);
-    while (c->readers)
-        pthread_join(c->reader[--c->readers], NULL);
-    while (c->lookers)
-        pthread_join(c->looker[--c->lookers], NULL);
-}
-
-static enum seen_code start_threads(struct crawl *c, void *(*commits)(void *),
-                                    struct seen_error *why)
-{
-    uint64_t wanted = c->settings->threads;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    int fault = 0;
-
-    if (!wanted)
-        wanted = cpus > 0 ? (uint64_t)cpus : 1;
-    if (wanted > CRAWL_READERS_MOST)
-        wanted = CRAWL_READERS_MOST;
-    c->loads_most = wanted < 2 * CRAWL_LOADS ? ((unsigned)wanted + 1) / 2
-                                             : CRAWL_LOADS;
-    while (!fault && c->readers < wanted) {
-        fault = pthread_create(&c->reader[c->readers], NULL, read_thread, c);
-        c->readers += !fault;
-    }
-    while (!fault && c->lookers < CRAWL_LOOKERS) {
-        fault = pthread_create(&c->looker[c->lookers], NULL, crawl_look_thread,
-                               c);
-        c->lookers += !fault;
-    }
-    if (!fault)
-        fault = pthread_create(&c->committer, NULL, commits, c);
-    if (!fault)
-        return SEEN_OK;
-    end_threads(c, false);
-    errno = fault;
-    return seen_fail(why, SEEN_IO, 0, "a thread cannot be started");
-}
-
-enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
-                                struct seen_error *why)
-{
-    enum seen_code code;
-
-    /* Large pieces of memory go back to the system at once. By itself malloc()
-       moves its border up to 32 MB, and pages that one thread makes and
-       another frees leave holes: 165 MB instead of 124 for pages with 2,000
-       links each, at the same speed. */
-    mallopt(M_MMAP_THRESHOLD, LARGE);
-    c->began = crawl_now(c);
-    c->next_due = INT64_MAX;
-    code = start_threads(c, commits, why);
-    if (code != SEEN_OK)
-        return code;
-    fetch_all(c);
-    pthread_mutex_lock(&c->lock);
-    c->closing = true;
-    pthread_cond_broadcast(&c->to_commit);
-    pthread_mutex_unlock(&c->lock);
-    end_threads(c, true);
-    warn(c);
-    if (c->code != SEEN_OK && why)
-        *why = c->why;
-    return c->code;
 }

@@ -4,8 +4,9 @@
  *        lock: hosts, lists, counts
  *          │
  *     ┌────┴──────────────────────────────────────────────────────────┐
+ *     │ run.c      all: threads begin and end                         │
  *     │ crawl.c    fetching: starts what is due, hands answers on     │
- *     │ reader.c   readers: answers ──> done                          │
+ *     │ readers.c  readers: answers ──> done, with reader.c           │
  *     │ reading.c  readers: a note of what each of them reads         │
  *     │ names.c    lookers: names of hosts to addresses               │
  *     │ allow.c    readers: what robots.txt says about pages at hand  │
@@ -159,7 +160,13 @@ enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
                                 struct seen_error *why);
 void crawl_engine_clear(struct crawl *c);
 
-/* Threads that look up names, and the one that commits. */
+/* The fetching thread, until the run ends; and what other threads want to have
+   said, which it says. */
+void crawl_fetch_all(struct crawl *c);
+void crawl_say_warnings(struct crawl *c);
+
+/* Threads that read answers, that look up names, and the one that commits. */
+void *crawl_read_thread(void *crawl);
 void *crawl_look_thread(void *crawl);
 void *crawl_commit_thread(void *crawl);
 
@@ -180,6 +187,8 @@ void crawl_host_put_back(struct crawl_host *host);
    asks about at a time, as long as hosts are few. */
 unsigned crawl_host_at_hand(const struct crawl *c,
                             const struct crawl_host *host, unsigned usual);
+/* Count the memory of a page that waits for a reader or a commit. */
+void crawl_page_account(struct crawl *c, struct crawl_page *page);
 /* What its page costs is charged to its delay: crawl_delay_charge(). */
 void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
                        int64_t more);
