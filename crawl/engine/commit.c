@@ -573,7 +573,7 @@ static void wait_ms(struct crawl *c, int ms)
 /* Is there a reason not to wait for a larger group? */
 static bool is_due(const struct crawl *c, uint64_t since)
 {
-    return c->quit || c->done.n >= CRAWL_GROUP ||
+    return c->phase == CRAWL_QUITS || c->done.n >= CRAWL_GROUP ||
            (c->done.n && c->made >= CRAWL_MADE_MOST / 2) ||
            (c->done.n && ((!c->active && !c->working) ||
                           clock_ms() - since >= CRAWL_GROUP_MS));
@@ -608,12 +608,12 @@ static bool is_over(struct crawl *c, enum crawl_next next, bool *closing)
 
     pthread_mutex_lock(&c->lock);
     c->committing = 0;
-    *closing = c->closing;
+    *closing = c->phase >= CRAWL_CLOSES;
     if (next == CRAWL_NOTHING_LEFT)
-        c->ended = true;
-    over = c->quit || c->ended ||
-           (c->closing && !c->active && !c->working && !c->looking &&
-            !c->done.n);
+        crawl_enter_phase(c, CRAWL_ENDS);
+    over = c->phase >= CRAWL_ENDS ||
+           (c->phase == CRAWL_CLOSES && !c->active && !c->working &&
+            !c->looking && !c->done.n);
     pthread_mutex_unlock(&c->lock);
     return over;
 }

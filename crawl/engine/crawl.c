@@ -574,7 +574,7 @@ static void close_down(struct crawl *c)
 {
     struct crawl_page *name;
 
-    c->closing = true;
+    crawl_enter_phase(c, CRAWL_CLOSES);
     for (int prompt = 0; prompt < 2; prompt++)
         while ((name = crawl_list_take(&c->names[prompt]))) {
             name->host->lookup = false;
@@ -611,7 +611,7 @@ static bool may_start(struct crawl *c)
     c->full = on_their_way(c) - c->active >= BACKLOG ||
               atomic_load(&c->bodies.held) >= CRAWL_BODIES_UNDER_WAY ||
               c->filed.n >= s->parallel || c->made >= CRAWL_MADE_MOST;
-    return !c->closing && !c->pausing && !c->full && has_lease(c) &&
+    return c->phase == CRAWL_FETCHES && !c->full && has_lease(c) &&
            c->active < s->parallel &&
            (!s->pages || c->pages + on_their_way(c) < s->pages);
 }
@@ -659,7 +659,7 @@ static int64_t start_due(struct crawl *c)
     struct crawl_host *host;
     int64_t now = crawl_now(c);
 
-    if (!c->closing && is_spent(c)) {
+    if (c->phase < CRAWL_CLOSES && is_spent(c)) {
         c->spent = true;
         close_down(c);
     }
@@ -693,8 +693,8 @@ static void skip_time(struct crawl *c, int64_t wait)
 
     if (wait > page)
         wait = page;
-    if (c->injected && !on_their_way(c) && !c->looking && !c->asking &&
-        !c->pausing && wait > 0)
+    if (c->injected_clock && !on_their_way(c) && !c->looking && !c->asking &&
+        c->phase != CRAWL_PAUSES && wait > 0)
         atomic_fetch_add(&c->offset, wait);
 }
 
@@ -725,8 +725,8 @@ static void say_wait(struct crawl *c, int64_t wait)
     struct tm t;
 
     if (!host || !host->ready || wait < LONG || c->store->shares_hosts ||
-        c->closing || c->injected || on_their_way(c) || c->looking ||
-        *c->warning)
+        c->phase >= CRAWL_CLOSES || c->injected_clock || on_their_way(c) ||
+        c->looking || *c->warning)
         return;
     reason = host->waits_for ? host->waits_for : "an earlier run asked it";
     if (host->said == reason && (host->said_due == host->due ||
@@ -753,8 +753,10 @@ void crawl_fetch_all(struct crawl *c)
             close_down(c);
         wait = start_due(c);
         leased = has_lease(c);
-        atomic_store(&c->hurry, atomic_load(&c->stop) || c->quit || !leased);
-        over = c->quit || c->ended || (c->closing && !c->active);
+        atomic_store(&c->hurry, atomic_load(&c->stop) ||
+                                    c->phase == CRAWL_QUITS || !leased);
+        over = c->phase >= CRAWL_ENDS ||
+               (c->phase == CRAWL_CLOSES && !c->active);
         if (!over && crawl_hosts_first(&c->hosts))
             skip_time(c, wait);
         if (!over)

@@ -53,84 +53,110 @@ struct crawl_list {
 
 struct crawl_store;
 
+/*
+ * How far a run has come. It goes on to a later phase and never back, except
+ * that a pause ends: crawl_enter_phase().
+ */
+enum crawl_phase {
+    CRAWL_FETCHES, /* requests begin */
+    CRAWL_PAUSES,  /* none begins until the next visit has begun */
+    CRAWL_CLOSES,  /* none begins any more; what is under way is stored */
+    CRAWL_ENDS,    /* nothing is left: the fetching thread returns, */
+    CRAWL_QUITS    /* and so do all others; or there was a fault */
+};
+
 struct crawl {
+    /* --- read-only while it runs --- */
+
     struct crawl_settings *settings;
     struct crawl_hooks hooks;
     const struct crawl_store *store; /* where its rows live, and */
     void *owned_by_store; /* what that needs: crawl_folder_of(),
                              crawl_team_of() */
-    bool no_files;        /* there is no folder for them */
-
-    /* read-only while it runs */
+    bool no_files;        /* there is no folder for files */
+    bool injected_clock;  /* --clock: nobody waits, time is skipped */
     char *agent, product[64];
+    int64_t began; /* when the run did, by the crawl's clock */
+    int64_t wary;  /* the last run did not end well, and requests that it made
+                      up to this time are not known; 0: it ended well */
+    unsigned loads_most; /* answers of `filed` and `costly` at a time */
 
-    /* of the committing thread */
+    /* --- of the committing thread --- */
+
     struct crawl_output output;
     struct crawl_skip *skip;
     struct map aside; /* keys of pages that are not read any more: aside.h */
+
+    /* --- of the fetching thread --- */
+
+    struct fetch *web; /* others may call fetch_wakeup() */
+    bool put_off;      /* the hooks were warned that there is no room for large
+                          answers */
     pthread_t committer, reader[CRAWL_READERS_MOST], looker[CRAWL_LOOKERS];
     unsigned readers, lookers;
 
-    /* of the fetching thread */
-    struct fetch *web;
-    bool put_off; /* it has said that there is no room for large answers */
+    /* --- with rules of their own --- */
 
-    struct crawl_bodies bodies;
-    struct crawl_reading *reading; /* notes of readers; NULL: there are none */
+    struct crawl_bodies bodies;    /* body.h */
+    struct crawl_reading *reading; /* reading.h; NULL: there are no notes */
+    atomic_int stop;               /* somebody asked for the end */
+    atomic_bool hurry;   /* readers do not finish what costs much, because of a
+                            stop, a fault, or a lease that has ended */
+    atomic_llong offset; /* from the monotonic clock to the crawl's, in ms */
 
-    /* under the lock */
+    /* --- under the lock --- */
+
     pthread_mutex_t lock;
     pthread_cond_t to_work, to_look, to_commit;
-    struct crawl_hosts hosts;
-    struct crawl_list answers, done;
-    struct crawl_list names[2]; /* to be looked up: of hosts that are not
-                                   prompt, and that are */
-    struct crawl_list filed;  /* answers whose bodies are in files, */
-    struct crawl_list costly; /* and those of hosts that pay for others */
-    struct crawl_list suspects; /* and those that are read alone */
-    unsigned loads, loads_most; /* such answers that readers have at hand */
-    unsigned busy;    /* readers that are at something */
-    bool alone;       /* one of them is at a suspect */
-    unsigned noted;   /* readers that have a note: reading.h */
-    struct crawl_spares spares;
-    size_t active;  /* requests under way */
-    size_t working; /* pages at readers, and those that wait for one */
-    size_t looking; /* names that are being looked up, or wait for it */
-    unsigned kept_lookers; /* threads for names[true] alone */
-    struct crawl_host *to_ask, *last_to_ask; /* hosts: allow.c */
-    struct crawl_host *to_recall, *last_to_recall; /* before they are there */
-    size_t asking;  /* hosts that are in these lists, or at a reader */
-    size_t recalled; /* of them, those whose rules were read again */
-    size_t abroad;  /* hosts with a robots.txt that another host answers */
-    bool full;      /* no request begins until pages are worked off */
-    size_t made;    /* bytes of pages that are answered and not committed, */
-    size_t unread;  /* and of those that no reader has done with */
-    size_t committing; /* pages in the group that is being committed */
-    bool closing;   /* no new requests */
-    bool pausing;   /* none either, until the next visit has begun */
-    bool spent;     /* because a budget is */
-    bool ended;     /* nothing is left to do */
-    bool quit;      /* threads return */
+
+    enum crawl_phase phase;
+    bool spent; /* it closes because a budget is spent */
+    bool full;  /* no request begins until some pages are worked off */
     enum seen_code code; /* the first fault of any thread */
     struct seen_error why;
-    bool injected;  /* the clock is */
-    uint64_t pages, bytes, waiting; /* of the visit; of this run; in rows */
-    uint64_t run_pages;
-    int64_t began;  /* the run, by the crawl's clock */
-    int64_t next_due; /* of a continuous crawl; INT64_MAX: no page is */
+
+    /* Hosts, and those whose robots.txt is to be asked: allow.c */
+    struct crawl_hosts hosts;
+    struct crawl_host *to_ask, *last_to_ask;
+    struct crawl_host *to_recall, *last_to_recall; /* to be read again first */
+    size_t asking;   /* hosts in these two lists, or at a reader */
+    size_t recalled; /* how many of them have rules that were read again */
+    size_t abroad;   /* hosts with a robots.txt that another host answers */
+
+    /* Names to be looked up: of hosts that are not prompt, and that are */
+    struct crawl_list names[2];
+    size_t looking;        /* names in these lists, or at a looker */
+    unsigned kept_lookers; /* threads for names[true] alone */
+
+    /* Answers that wait for a reader: readers.c has what each list is for */
+    struct crawl_list answers, filed, costly, suspects;
+    unsigned loads; /* answers of `filed` and `costly` that readers have */
+    unsigned busy;  /* readers that have something */
+    bool alone;     /* one of them has a suspect */
+    unsigned noted; /* readers that have a note: reading.h */
+    struct crawl_spares spares;
+
+    /* Pages that wait for a commit */
+    struct crawl_list done;
+
+    /* How many pages are where, and how many bytes they take */
+    size_t active;     /* requests under way */
+    size_t working;    /* pages at readers, and those that wait for one */
+    size_t committing; /* pages in the group that is being committed */
+    size_t made;       /* bytes of pages that are answered and not committed */
+    size_t unread;     /* bytes of those that readers are not done with */
+
+    /* What budgets and progress count */
+    uint64_t pages;            /* of the visit */
+    uint64_t run_pages, bytes; /* of this run */
+    uint64_t waiting;          /* rows */
     uint64_t unasked; /* pages that an archive of --skip was not asked about,
                          since the last commit */
     char warning[CRAWL_SKIP_WARNING]; /* for the fetching thread to say */
 
-    int64_t lease_end; /* by the crawl's clock; INT64_MAX: of a folder */
-
-    int64_t wary; /* the last run did not end well, and requests that it made
-                     up to this time are not known; 0: it did */
-
-    atomic_int stop;
-    atomic_bool hurry;   /* readers: what costs much is not finished, because of
-                            a stop, a fault, or a lease that has ended */
-    atomic_llong offset; /* from the monotonic clock to the crawl's, in ms */
+    int64_t next_due;  /* when the next known page is due, of a continuous
+                          crawl; INT64_MAX: none is */
+    int64_t lease_end; /* by the crawl's clock; INT64_MAX: there is no lease */
 };
 
 /* Unix time in ms, by the crawl's clock: it begins with the system's time, or
@@ -140,6 +166,9 @@ void crawl_set_clock(struct crawl *c, int64_t now);
 
 void crawl_list_add(struct crawl_list *l, struct crawl_page *page);
 struct crawl_page *crawl_list_take(struct crawl_list *l);
+
+/* Go on to a phase, unless the run has come further. The lock is held. */
+void crawl_enter_phase(struct crawl *c, enum crawl_phase phase);
 
 /* Remember the first fault and end the crawl; the lock is not held. */
 void crawl_fault(struct crawl *c, enum seen_code code,

@@ -46,7 +46,7 @@ static void look_up(struct crawl *c, struct crawl_page *page)
          !crawl_host_set_due(&c->hosts, page->host, page->host->due)))
         crawl_no_memory(c);
     c->looking--;
-    if (c->closing || page->host->lookup)
+    if (c->phase >= CRAWL_CLOSES || page->host->lookup)
         pthread_cond_signal(&c->to_commit);
     pthread_mutex_unlock(&c->lock);
     crawl_page_free(page);
@@ -62,7 +62,7 @@ void *crawl_look_thread(void *crawl)
     pthread_mutex_lock(&c->lock);
     kept = c->kept_lookers < CRAWL_LOOKERS_KEPT;
     c->kept_lookers += kept;
-    while (!c->quit) {
+    while (c->phase < CRAWL_QUITS) {
         page = crawl_list_take(&c->names[true]);
         if (!page && !kept)
             page = crawl_list_take(&c->names[false]);

@@ -199,7 +199,7 @@ void *crawl_read_thread(void *crawl)
     code = crawl_reader_new(&r, &c->hurry, &why);
     pthread_mutex_lock(&c->lock);
     note = c->noted++;
-    while (code == SEEN_OK && !c->quit) {
+    while (code == SEEN_OK && c->phase < CRAWL_QUITS) {
         if (!may_read(c)) {
             pthread_cond_wait(&c->to_work, &c->lock);
             continue;

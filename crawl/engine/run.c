@@ -58,6 +58,12 @@ struct crawl_page *crawl_list_take(struct crawl_list *l)
 
 /* --- the end --- */
 
+void crawl_enter_phase(struct crawl *c, enum crawl_phase phase)
+{
+    if (c->phase < phase)
+        c->phase = phase;
+}
+
 void crawl_fault(struct crawl *c, enum seen_code code,
                  const struct seen_error *why)
 {
@@ -66,7 +72,7 @@ void crawl_fault(struct crawl *c, enum seen_code code,
         c->code = code;
         c->why = *why;
     }
-    c->closing = c->quit = true;
+    crawl_enter_phase(c, CRAWL_QUITS);
     atomic_store(&c->hurry, true);
     pthread_cond_broadcast(&c->to_work);
     pthread_cond_broadcast(&c->to_look);
@@ -93,7 +99,7 @@ void crawl_no_memory(struct crawl *c)
         c->code = SEEN_NOMEM;
         c->why = why;
     }
-    c->closing = c->quit = true;
+    crawl_enter_phase(c, CRAWL_QUITS);
 }
 
 /* --- threads --- */
@@ -103,7 +109,7 @@ static void end_threads(struct crawl *c, bool committer)
     if (committer)
         pthread_join(c->committer, NULL);
     pthread_mutex_lock(&c->lock);
-    c->quit = true;
+    crawl_enter_phase(c, CRAWL_QUITS);
     pthread_cond_broadcast(&c->to_work);
     pthread_cond_broadcast(&c->to_look);
     pthread_mutex_unlock(&c->lock);
@@ -162,7 +168,7 @@ enum seen_code crawl_engine_run(struct crawl *c, void *(*commits)(void *),
         return code;
     crawl_fetch_all(c);
     pthread_mutex_lock(&c->lock);
-    c->closing = true;
+    crawl_enter_phase(c, CRAWL_CLOSES);
     pthread_cond_broadcast(&c->to_commit);
     pthread_mutex_unlock(&c->lock);
     end_threads(c, true);

@@ -100,7 +100,7 @@ static enum seen_code set_clock(struct crawl *c, struct seen_error *why)
                          "2026-01-31T00:00:00Z",
                          text);
     crawl_set_clock(c, (int64_t)timegm(&t) * 1000);
-    c->injected = true;
+    c->injected_clock = true;
     return SEEN_OK;
 }
 
@@ -418,7 +418,7 @@ static enum seen_code turn_back(struct crawl *c, struct seen_error *why)
     enum seen_code code = crawl_state_set_back(&crawl_folder_of(c)->state,
                                                crawl_now(c), &back, why);
 
-    if (code == SEEN_OK && back >= SAID && !c->injected)
+    if (code == SEEN_OK && back >= SAID && !c->injected_clock)
         snprintf(c->warning, sizeof c->warning,
                  "the clock is %lld s behind that of the last run; times that "
                  "are ahead are moved back as far",

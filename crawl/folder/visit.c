@@ -358,7 +358,8 @@ static bool pause_requests(struct crawl *c)
     bool quiet;
 
     pthread_mutex_lock(&c->lock);
-    c->pausing = true;
+    if (c->phase == CRAWL_FETCHES)
+        c->phase = CRAWL_PAUSES;
     quiet = !c->active && !c->working && !c->done.n && !c->looking;
     pthread_mutex_unlock(&c->lock);
     return quiet;
@@ -375,7 +376,8 @@ static enum seen_code renew_visit(struct crawl *c, struct seen_error *why)
         return SEEN_OK;
     code = change_visit(c, why);
     pthread_mutex_lock(&c->lock);
-    c->pausing = false;
+    if (c->phase == CRAWL_PAUSES)
+        c->phase = CRAWL_FETCHES;
     pthread_mutex_unlock(&c->lock);
     return code;
 }
@@ -428,7 +430,7 @@ bool crawl_visit_skip(struct crawl *c)
           (int64_t)s->visit_every * 1000;
     if (s->visit_every && end < to)
         to = end;
-    if (c->injected && !c->active && !c->working && !c->done.n &&
+    if (c->injected_clock && !c->active && !c->working && !c->done.n &&
         !c->looking && to != INT64_MAX && to > crawl_now(c)) {
         atomic_fetch_add(&c->offset, to - crawl_now(c));
         skipped = true;

@@ -86,7 +86,7 @@ static void *commit_slowly(void *crawl)
         pthread_mutex_unlock(&c->lock);
     }
     pthread_mutex_lock(&c->lock);
-    c->ended = true;
+    crawl_enter_phase(c, CRAWL_ENDS);
     pthread_mutex_unlock(&c->lock);
     fetch_wakeup(c->web);
     return NULL;
@@ -153,7 +153,7 @@ static void *commit_in_turn(void *crawl)
         pthread_mutex_unlock(&c->lock);
     }
     pthread_mutex_lock(&c->lock);
-    c->ended = true;
+    crawl_enter_phase(c, CRAWL_ENDS);
     pthread_mutex_unlock(&c->lock);
     fetch_wakeup(c->web);
     return NULL;
