@@ -5,10 +5,10 @@
  *     seen: crawl.seen: 1,000,000 lines, about 998,120 distinct URLs, in ...
  *     seen: crawl.seen: blocked, 1.3 MB, 10.2 bits per URL, rate 0.98 %
  *
- * Without a capacity the inputs are read twice: once to count, once to
- * build. A pipe cannot be read twice, so its filter is one that grows. With a
- * known capacity, the same input, plan and seed give the same bytes with any
- * number of threads.
+ * Without a capacity keys are kept and counted as they come, and the filter is
+ * made when their number is known (<seen/key_log.h>), so that every input is
+ * read once. The same input, plan and seed give the same bytes, with any number
+ * of threads, from a file or from a pipe.
  */
 #include "build.h"
 
@@ -27,6 +27,8 @@
 
 extern const struct command cmd_build;
 
+enum { MEMORY = 64000000 }; /* for keys that wait for their number */
+
 static const struct option options[] = {
     { "output", 'o', PATH, "FILTER", offsetof(struct build, output),
       "write the filter to this file, which is replaced at the end, if "
@@ -38,7 +40,7 @@ static const struct option options[] = {
       "rate of false positives at capacity: 0.01, 1% or 1e-2; default 1% "
       "unless bits or multiplier are given" },
     { "capacity", 0, COUNT, "N", offsetof(struct build, capacity),
-      "number of distinct URLs; default: an estimate" },
+      "number of distinct URLs; default: they are counted" },
     { "bits", 0, COUNT, "N", offsetof(struct build, bits),
       "size of the filter in bits, instead of a rate or a capacity" },
     { "probes", 0, COUNT, "N", offsetof(struct build, probes),
@@ -75,12 +77,16 @@ static const struct option options[] = {
       "write the filter although parts of the input could not be read; it is "
       "marked with partial=..." },
     { "allow-empty", 0, FLAG, NULL, offsetof(struct build, allow_empty),
-      "write the filter although there are no URLs" },
+      "write the filter although there are no URLs; without a capacity it is "
+      "one that grows" },
     { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct build, meta),
       "store this with the filter, for example title=Crawl; may be given "
       "many times" },
     { "threads", 0, COUNT, "N", offsetof(struct build, threads),
       "number of threads; default: one per CPU" },
+    { "memory", 0, COUNT_OR_NONE, "BYTES", offsetof(struct build, memory),
+      "without a capacity: how much memory URLs may take until all were read, "
+      "before they go to a temporary file; default 64M" },
     { "resume", 0, FLAG, NULL, offsetof(struct build, resume),
       "continue a build that was stopped, from FILTER.checkpoint" },
     { "checkpoint", 0, FACTOR, "SECONDS", offsetof(struct build, checkpoint),
@@ -188,9 +194,7 @@ static enum outcome build(struct build *b)
     b->in.threads = cmd_ingest_threads(b->threads);
     if (out == YES)
         out = build_points(b);
-    if (out == YES && !b->point.written)
-        out = build_capacity(b);
-    if (out == YES && access_is_remote(b->output))
+    if (out == YES && access_is_remote(b->output) && !b->sizes)
         out = access_rehearse(b->output, &b->plan);
     if (out == YES && b->rejects)
         out = open_rejects(b);
@@ -211,6 +215,7 @@ static enum outcome run(char **argv)
         return trouble("no memory for %zu bytes", sizeof *b);
     b->begun = clock_seconds();
     b->wait.seconds = WAIT_SECONDS;
+    b->memory = 1 + MEMORY;
     operand = options_read(&cmd_build, b, argv);
     if (operand) {
         b->input = (const char *const *)operand;
@@ -266,12 +271,14 @@ const struct command cmd_build = {
         "must hold.\n"
         "\n"
         "A plan needs two of capacity, rate and bits. Without a capacity, "
-        "files are read twice, the first time to estimate the number of "
-        "distinct URLs, plus 2 %. A pipe can be read only once, so its filter "
-        "is one that grows, growing/KIND, beginning with a million URLs.\n"
+        "URLs are kept as 16 bytes each until all were read, in memory up to "
+        "--memory, and then in a temporary file in the folder of FILTER; the "
+        "capacity is then the estimated number of distinct ones, plus 2 %. "
+        "Kinds that read URLs, such as layered and bloom:md5, keep the text of "
+        "each instead.\n"
         "\n"
-        "With a known capacity, the same inputs, plan and seed give the same "
-        "bytes with any number of threads.\n"
+        "The same inputs, plan and seed give the same bytes with any number of "
+        "threads, from files or from a pipe.\n"
         "\n"
         "FILTER may also be the address of a filter in Redis, such as "
         "redis://HOST:PORT/NAME: see doc/remote.md.\n",

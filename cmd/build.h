@@ -11,6 +11,7 @@
 
 #include <seen/build.h>
 #include <seen/filter.h>
+#include <seen/key_log.h>
 
 #include "checkpoint.h"
 #include "command.h"
@@ -24,6 +25,7 @@ struct build {
     const char *output, *kind, *profile, *keyed, *exclude, *rejects, *keys;
     double rate, multiplier, checkpoint;
     uint64_t capacity, bits, probes, seed, threads;
+    uint64_t memory; /* of --memory, and 1 more; 0: not given */
     bool hostile, over, strict, json, quiet;
     bool partial, allow_empty;
     bool recanonicalise, resume;
@@ -42,6 +44,8 @@ struct build {
     FILE *kept; /* bad lines; or NULL */
     struct exclude without;
     uint64_t excluded;
+    bool sizes;               /* the capacity follows from the keys */
+    struct seen_key_log *log; /* then they are kept here first */
     struct seen_build *builder;
     struct seen_filter *filter; /* instead, where order matters */
     struct checkpoint point;
@@ -60,10 +64,6 @@ enum outcome build_plan(struct build *b);
  * a small filter, and a plan without a capacity with a small one.
  */
 enum outcome build_rehearse(const struct build *b);
-
-/* The capacity, if neither it nor what it follows from was given: from a
-   first pass over the inputs, or else of a filter that grows. */
-enum outcome build_capacity(struct build *b);
 
 /*
  * An incomplete or empty filter must not replace a good one. Is the input of

@@ -9,11 +9,7 @@
  *     --capacity                  as given
  *     --bits and a rate           follows
  *     a fuse, a ribbon            known when all URLs are
- *     files                       estimated in a first pass, 2 % to spare
- *     a pipe, read only once      1,000,000 to begin with: growing/KIND
- *
- * What is to be refused, because it is empty or incomplete, is refused after
- * the first pass, if there is one.
+ *     otherwise                   counted as keys come, 2 % to spare
  */
 #include "build.h"
 
@@ -26,10 +22,7 @@
 
 #include "../lib/text/number.h"
 #include "access.h"
-#include "estimate.h"
 #include "secret.h"
-
-enum { GROWING_FROM = 1000000 };
 
 /* Does the kind say how many bits it takes, as ribbon:6 does? Then the rate
    follows from them. */
@@ -39,6 +32,13 @@ static bool has_bits(const char *kind)
     char bits[SEEN_KIND_TEXT];
 
     return leaf && seen_kind_arg(leaf, 0, bits, sizeof bits);
+}
+
+/* Can the capacity be had from bits and what goes with them? */
+static bool derivable(const struct seen_plan *p)
+{
+    return p->bits && !seen_kind_can(p->kind, SEEN_HAS_LAYERS) &&
+           (p->rate > 0 || (p->multiplier > 0 && p->probes));
 }
 
 enum outcome build_plan(struct build *b)
@@ -77,6 +77,8 @@ enum outcome build_plan(struct build *b)
         p->rate = 0.01;
     if (access_is_remote(b->output))
         access_remote->plan(p);
+    b->sizes = !p->capacity && !derivable(p) &&
+               !seen_kind_can(p->kind, SEEN_SIZES_ITSELF);
     return !b->keyed || secret_read(b->keyed, b->secret) ? YES : TROUBLE;
 }
 
@@ -126,13 +128,6 @@ enum outcome build_rehearse(const struct build *b)
     return YES;
 }
 
-/* Can the capacity be had from bits and what goes with them? */
-static bool derivable(const struct seen_plan *p)
-{
-    return p->bits && !seen_kind_can(p->kind, SEEN_HAS_LAYERS) &&
-           (p->rate > 0 || (p->multiplier > 0 && p->probes));
-}
-
 enum outcome build_whole(const struct build *b, const struct seen_ingest *in)
 {
     uint64_t lost = cmd_ingest_lost(in);
@@ -159,49 +154,4 @@ enum outcome build_filled(const struct build *b, const struct seen_ingest *in,
     return trouble("%s: was not written, because %s; --allow-empty builds an "
                    "empty filter",
                    b->output, what);
-}
-
-/* Count distinct URLs, unless the input is one that is refused anyway. */
-static enum outcome count_first(struct build *b)
-{
-    struct seen_ingest in;
-    uint64_t excluded;
-    enum outcome out = estimate(&b->in, &b->without, &b->plan, &in, &excluded);
-
-    if (out != YES || b->rejects) /* which the second pass writes */
-        return out;
-    if ((cmd_ingest_lost(&in) && !b->partial) ||
-        (in.tally.urls <= excluded && !b->allow_empty))
-        cmd_rejects_report(&in);
-    out = build_whole(b, &in);
-    if (out == YES)
-        out = build_filled(b, &in, in.tally.urls - excluded, excluded);
-    return out;
-}
-
-enum outcome build_capacity(struct build *b)
-{
-    struct seen_plan *p = &b->plan;
-    char grown[sizeof p->kind + 8];
-
-    if (p->capacity || derivable(p) ||
-        seen_kind_can(p->kind, SEEN_SIZES_ITSELF))
-        return YES;
-    if (seen_source_twice(b->in.source))
-        return count_first(b);
-    if (p->bits)
-        return trouble("--bits: from a pipe, --rate or --capacity is needed "
-                       "as well");
-    p->capacity = GROWING_FROM;
-    if (seen_kind_can(p->kind, SEEN_ADDS_PARTS))
-        return YES;
-    snprintf(grown, sizeof grown, "growing/%s", p->kind);
-    if (strlen(grown) >= sizeof p->kind)
-        return trouble("--kind: is too long to grow; give --capacity");
-    strcpy(p->kind, grown);
-    if (!b->quiet)
-        warning("%s: what is not a file cannot be read twice: building %s; "
-                "with --capacity it would be %s",
-                b->output, grown, b->kind);
-    return YES;
 }

@@ -5,11 +5,15 @@
  * Kinds whose cells depend on the order are filled directly, by one thread.
  * From time to time all threads pause, and a checkpoint is written
  * (checkpoint.h).
+ *
+ * Without a capacity threads give their keys to a log, which has lanes, too.
+ * When all inputs were read, it makes the filter.
  */
 #include "build.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +22,9 @@
 
 #include "../lib/text/number.h"
 #include "access.h"
+#include "input.h"
+
+enum { GROWING_FROM = 1000000 }; /* URLs, of an empty filter */
 
 /* --- what each thread does with its keys --- */
 
@@ -35,6 +42,8 @@ static enum seen_code add_batch(void *to, unsigned thread,
         __atomic_fetch_add(&b->excluded, batch->n - n, __ATOMIC_RELAXED);
         batch->n = n;
     }
+    if (b->log)
+        return seen_key_log_add(b->log, thread, batch->key, batch->n, why);
     if (b->filter)
         return seen_filter_add(b->filter, batch->key, batch->n, NULL, why);
     return seen_build_add(b->builder, thread, batch->key, batch->n, why);
@@ -44,7 +53,7 @@ static enum seen_code flush(void *to, unsigned thread, struct seen_error *why)
 {
     struct build *b = to;
 
-    return b->filter ? SEEN_OK : seen_build_flush(b->builder, thread, why);
+    return b->builder ? seen_build_flush(b->builder, thread, why) : SEEN_OK;
 }
 
 /* --- checkpoints --- */
@@ -61,6 +70,8 @@ static enum seen_code write_point(void *to, struct seen_error *why)
         fflush(b->kept);
         b->point.kept = ftell(b->kept);
     }
+    if (b->log)
+        return checkpoint_log(&b->point, b->log, &b->in, why);
     if (b->filter)
         return checkpoint_write(&b->point, b->filter, false, &b->in, why);
     code = seen_build_finish(b->builder, &part, why);
@@ -117,14 +128,15 @@ enum outcome build_points(struct build *b)
     if (!checkpoint_init(&b->point, b->output))
         return trouble("no memory for a path");
     b->point.plan = print_plan(b);
-    b->point.access.secret = b->plan.keyed ? b->secret : NULL;
+    b->point.logs = b->sizes;
+    b->point.access.secret = b->plan.keyed && !b->sizes ? b->secret : NULL;
     b->point.access.over = b->plan.over;
     b->in.pause = write_point;
     b->in.interval = b->checkpoint > 0 ? b->checkpoint : 60;
     if (!b->resume)
         return YES;
     out = checkpoint_read(&b->point, &b->in, &b->plan,
-                          ordered ? &b->filter : NULL);
+                          ordered && !b->sizes ? &b->filter : NULL);
     b->excluded = b->point.excluded;
     if (b->quiet || out == TROUBLE)
         return out == NO ? YES : out;
@@ -161,15 +173,43 @@ static enum seen_code save(struct build *b, const struct seen_filter *f,
     return code;
 }
 
-/* Make what is filled: a builder, or a filter where order matters. */
+/* Begin the log, or go on with that of the checkpoint. */
+static enum seen_code begin_log(struct build *b, struct seen_error *why)
+{
+    const char *slash = strrchr(b->output, '/');
+    struct seen_key_log_place place = { .memory = b->memory - 1 };
+    char *folder;
+    enum seen_code code;
+
+    if (access_is_remote(b->output))
+        folder = strdup(cmd_temporary_folder());
+    else if (slash)
+        folder = strndup(b->output, (size_t)(slash - b->output) + 1);
+    else
+        folder = strdup(".");
+    if (!folder)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    place.folder = folder;
+    code = seen_key_log_new(&b->log, &b->plan, b->keyed ? b->secret : NULL,
+                            b->in.threads, &place, why);
+    if (code == SEEN_OK && b->point.written)
+        code = seen_key_log_restore(b->log, b->point.log, &b->point.mark, why);
+    free(folder);
+    return code;
+}
+
+/* Make what is filled: a log, a builder, or a filter where order matters. */
 static enum seen_code begin_fill(struct build *b, struct seen_error *why)
 {
     const unsigned char *secret = b->keyed ? b->secret : NULL;
 
+    if (seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER))
+        b->in.threads = 1;
+    if (b->sizes)
+        return begin_log(b, why);
     if (!seen_kind_can(b->plan.kind, SEEN_NEEDS_ORDER))
         return seen_build_new_keyed(&b->builder, &b->plan, secret,
                                     b->in.threads, why);
-    b->in.threads = 1;
     if (b->filter)
         return SEEN_OK;
     return seen_filter_new_keyed(&b->filter, &b->plan, secret, why);
@@ -179,8 +219,64 @@ static void drop_fill(struct build *b)
 {
     seen_build_free(b->builder);
     seen_filter_free(b->filter);
+    seen_key_log_free(b->log);
     b->builder = NULL;
     b->filter = NULL;
+    b->log = NULL;
+}
+
+/*
+ * Without any URL there is no capacity, and what is added later comes into a
+ * filter that grows, if it can be one.
+ */
+static enum seen_code size_plan(struct build *b, struct seen_filter **empty,
+                                struct seen_error *why)
+{
+    struct seen_plan *p = &b->plan;
+    struct seen_plan grown = *p;
+
+    seen_key_log_size(b->log, p);
+    if (seen_key_log_count(b->log) || access_is_remote(b->output) || p->bits ||
+        p->probes || p->multiplier > 0)
+        return SEEN_OK;
+    grown.capacity = p->capacity = GROWING_FROM;
+    if (seen_kind_can(p->kind, SEEN_ADDS_PARTS) ||
+        snprintf(grown.kind, sizeof grown.kind, "growing/%s", p->kind) >=
+            (int)sizeof grown.kind)
+        return SEEN_OK;
+    return seen_filter_new_keyed(empty, &grown, b->keyed ? b->secret : NULL,
+                                 why);
+}
+
+/* The filter, which belongs to the caller. NULL after a message. */
+static struct seen_filter *end_fill(struct build *b)
+{
+    struct seen_filter *f = NULL;
+    struct seen_error why;
+    enum seen_code code;
+
+    if (b->log) {
+        code = size_plan(b, &f, &why);
+        if (access_is_remote(b->output) &&
+            access_rehearse(b->output, &b->plan) != YES)
+            return NULL;
+        if (code == SEEN_OK && !f)
+            code = seen_key_log_build(b->log, &b->plan, &f, &why);
+    } else if (b->filter) {
+        f = b->filter;
+        b->filter = NULL;
+        code = SEEN_OK;
+    } else {
+        code = seen_build_finish(b->builder, &f, &why);
+        b->builder = NULL;
+        if (code == SEEN_OK)
+            code = checkpoint_unite(&b->point, f, &why);
+    }
+    if (code == SEEN_OK)
+        return f;
+    seen_filter_free(f);
+    refused(b, &why);
+    return NULL;
 }
 
 /* Read all inputs. */
@@ -220,16 +316,13 @@ enum outcome build_fill(struct build *b)
         out = build_whole(b, &b->in);
     if (out == YES)
         out = build_filled(b, &b->in, b->in.tally.urls, b->excluded);
-    if (out != YES) {
-        drop_fill(b);
+    if (out == YES) {
+        f = end_fill(b);
+        out = f ? YES : TROUBLE;
+    }
+    drop_fill(b);
+    if (out != YES)
         return out;
-    }
-    f = b->filter;
-    if (!f && (seen_build_finish(b->builder, &f, &why) != SEEN_OK ||
-               checkpoint_unite(&b->point, f, &why) != SEEN_OK)) {
-        seen_filter_free(f);
-        return refused(b, &why);
-    }
     seen_filter_set_keys(f, decided(b));
     out = build_meta(b, f);
     if (out == YES && save(b, f, &why) != SEEN_OK)

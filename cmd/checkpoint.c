@@ -10,30 +10,27 @@
 
 bool checkpoint_init(struct checkpoint *c, const char *output)
 {
-    static const char suffix[] = ".checkpoint";
-    size_t len = strlen(output);
-
-    c->path = malloc(len + sizeof suffix);
-    if (!c->path)
-        return false;
-    memcpy(c->path, output, len);
-    memcpy(c->path + len, suffix, sizeof suffix);
-    return true;
+    if (asprintf(&c->path, "%s.checkpoint", output) < 0)
+        c->path = NULL;
+    else if (asprintf(&c->log, "%s.keys", c->path) < 0)
+        c->log = NULL;
+    return c->path && c->log;
 }
 
 void checkpoint_clear(struct checkpoint *c)
 {
     free(c->path);
-    c->path = NULL;
+    free(c->log);
+    c->path = c->log = NULL;
 }
 
 void checkpoint_drop(const struct checkpoint *c)
 {
-    static const char *const suffix[] = { "", ".lock", ".new" };
+    static const char *const suffix[] = { "", ".keys", ".lock", ".new" };
     char path[4096];
 
     /* The last two are what a killed writer of the first left. */
-    for (int i = 0; c->path && i < 3; i++)
+    for (int i = 0; c->path && i < 4; i++)
         if (snprintf(path, sizeof path, "%s%s", c->path, suffix[i]) <
             (int)sizeof path)
             unlink(path);
@@ -47,7 +44,7 @@ enum seen_code checkpoint_unite(const struct checkpoint *c,
     struct seen_filter *before = NULL;
     enum seen_code code;
 
-    if (!c->written)
+    if (!c->written || c->logs)
         return SEEN_OK;
     code = seen_store_map(&before, c->path, &c->access, why);
     if (code == SEEN_OK)
@@ -142,6 +139,9 @@ static enum seen_code note_all(const struct checkpoint *c,
     if (code == SEEN_OK)
         code = note(f, "resume-plan", why, "%" PRIu64 " %" PRIu64 "%s",
                     plan->capacity, seen_filter_last(f), segments);
+    if (code == SEEN_OK && c->logs)
+        code = note(f, "resume-log", why, "%" PRIu64 " %" PRIu64,
+                    c->mark.bytes, c->mark.offered);
     for (int i = 0; i < SEEN_CAUSES && code == SEEN_OK; i++) {
         size_t file[SEEN_PLACES] = { 0 };
 
@@ -155,7 +155,7 @@ static enum seen_code note_all(const struct checkpoint *c,
 
 static const char *const notes[] = { "resume-asked", "resume-mark",
                                      "resume-found", "resume-keys",
-                                     "resume-plan" };
+                                     "resume-plan",  "resume-log" };
 
 /* What goes on being built must not bear these for good. */
 static void forget(struct seen_filter *f)
@@ -182,6 +182,29 @@ enum seen_code checkpoint_write(struct checkpoint *c, struct seen_filter *f,
         code = seen_store_save(f, c->path, why);
     forget(f);
     c->written |= code == SEEN_OK;
+    return code;
+}
+
+/* An older checkpoint refers to what is cut off when the log begins anew. */
+enum seen_code checkpoint_log(struct checkpoint *c, struct seen_key_log *log,
+                              const struct seen_ingest *in,
+                              struct seen_error *why)
+{
+    const struct seen_plan none = { .kind = "bloom",
+                                    .capacity = 1,
+                                    .rate = 0.5 };
+    struct seen_filter *f;
+    enum seen_code code;
+
+    if (!c->written)
+        unlink(c->path);
+    code = seen_key_log_save(log, c->log, &c->mark, why);
+    if (code == SEEN_OK)
+        code = seen_filter_new(&f, &none, why);
+    if (code != SEEN_OK)
+        return code;
+    code = checkpoint_write(c, f, false, in, why);
+    seen_filter_free(f);
     return code;
 }
 
@@ -253,11 +276,13 @@ static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
                             struct seen_plan *plan, struct seen_filter *f)
 {
     uint64_t asked[2], mark[4], found[10], made[2 + SEEN_LAYERS];
+    uint64_t log[2] = { 0 };
 
     if (!numbers(f, "resume-asked", asked, 2) ||
         !numbers(f, "resume-mark", mark, 4) ||
         !numbers(f, "resume-found", found, 10) || !restore_keys(p, f) ||
-        !numbers(f, "resume-plan", made, 2 + SEEN_LAYERS))
+        !numbers(f, "resume-plan", made, 2 + SEEN_LAYERS) ||
+        (c->logs && !numbers(f, "resume-log", log, 2)))
         return trouble("%s: is not the checkpoint of a build", c->path);
     if (asked[1] != seen_source_print(p->source))
         return trouble("%s: the inputs have changed; build without "
@@ -280,10 +305,13 @@ static enum outcome restore(struct checkpoint *c, struct seen_ingest *p,
                                     .skipped = found[9] };
     c->excluded = found[5];
     p->bytes = found[6];
-    plan->capacity = made[0];
-    seen_filter_resume(f, made[1]);
-    for (int i = 0; i < SEEN_LAYERS; i++)
-        plan->segments[i] = made[2 + i];
+    if (c->logs) {
+        c->mark = (struct seen_key_log_mark){ log[0], log[1] };
+    } else {
+        plan->capacity = made[0];
+        seen_filter_resume(f, made[1]);
+        memcpy(plan->segments, made + 2, sizeof plan->segments);
+    }
     for (int i = 0; i < SEEN_CAUSES; i++) {
         char name[32];
         const char *text;

@@ -12,17 +12,24 @@
  *     bits, counters    finished, merged with the file, written; begun anew
  *     growing, dynamic  written as it is, then added to
  *     fuse, ribbon      none: it is built in one step, from all hashes
+ *
+ * Without a capacity there is no filter yet. Then the keys so far are in
+ * FILTER.checkpoint.keys, a log that only grows, and FILTER.checkpoint, an empty
+ * filter, records how much of it counts.
  */
 #ifndef SEEN_CHECKPOINT_H
 #define SEEN_CHECKPOINT_H
 
+#include <seen/key_log.h>
 #include <seen/store.h>
 
 #include "ingest.h"
 
 struct checkpoint {
-    char *path;
-    bool written;  /* there is one, of this build */
+    char *path, *log; /* of the checkpoint, and of its keys */
+    bool written;     /* there is one, of this build */
+    bool logs;        /* there is no capacity: it has keys */
+    struct seen_key_log_mark mark;
     uint64_t plan; /* a number for all that was asked for */
     struct seen_access access;
     uint64_t excluded; /* what the build counts itself */
@@ -40,6 +47,11 @@ void checkpoint_clear(struct checkpoint *c);
 enum seen_code checkpoint_write(struct checkpoint *c, struct seen_filter *f,
                                 bool unite, const struct seen_ingest *in,
                                 struct seen_error *why);
+
+/* The same without a capacity: keep the keys. */
+enum seen_code checkpoint_log(struct checkpoint *c, struct seen_key_log *log,
+                              const struct seen_ingest *in,
+                              struct seen_error *why);
 
 /* Add what the checkpoint holds to `f`, if there is one. */
 enum seen_code checkpoint_unite(const struct checkpoint *c,

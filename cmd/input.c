@@ -33,6 +33,15 @@ static const char *folder(void)
     return named && *named ? named : "/tmp";
 }
 
+const char *cmd_temporary_folder(void)
+{
+    const char *named = getenv("TMPDIR");
+
+    if (named && *named)
+        return named;
+    return access("/var/tmp", W_OK | X_OK) ? "/tmp" : "/var/tmp";
+}
+
 /* All that comes; false after a message. */
 static bool copy(const struct input *in, int from, int to)
 {

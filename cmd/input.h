@@ -26,4 +26,9 @@ struct input {
 bool input_open(struct input *in, const char *path);
 void input_close(struct input *in);
 
+/* Where large temporary files go, such as keys, large answers of a worker
+   without --into and notes for its successor: $TMPDIR, or else /var/tmp rather
+   than /tmp, which may be memory. */
+const char *cmd_temporary_folder(void);
+
 #endif

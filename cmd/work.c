@@ -21,6 +21,7 @@
 #include "../sql/sql.h"
 #include "access.h"
 #include "crawl_run.h"
+#include "input.h"
 #include "json.h"
 #include "output.h"
 #include "place.h"
@@ -308,17 +309,6 @@ static bool read_lease(const char *text, unsigned *ms)
     return end != text && !*end && seconds >= 1 && seconds <= 86400;
 }
 
-/* For large answers of a worker without --into, and for what it notes for its
-   successor. Where /tmp is memory, /var/tmp is not. */
-static const char *temporary(void)
-{
-    const char *named = getenv("TMPDIR");
-
-    if (named && *named)
-        return named;
-    return access("/var/tmp", W_OK | X_OK) ? "/tmp" : "/var/tmp";
-}
-
 static enum outcome work(struct settings *s)
 {
     struct post_office *office = calloc(1, sizeof *office);
@@ -326,7 +316,7 @@ static enum outcome work(struct settings *s)
                                         .name = s->name,
                                         .patience = PATIENCE,
                                         .into = s->into,
-                                        .temporary = temporary(),
+                                        .temporary = cmd_temporary_folder(),
                                         .no_filter = s->no_filter,
                                         .cache = s->cache,
                                         .capacity = s->capacity,

@@ -45,27 +45,11 @@ static bool fits(const struct crawl_bodies *b, const struct crawl_page *page,
 
 /* --- files --- */
 
-/* A file that nobody finds, and that ends with this process. Not all file
-   systems make one without a name; then it has one for a moment. */
-static int open_file(const char *folder)
-{
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    char *name;
-
-    if (fd >= 0 || asprintf(&name, "%s/.body-XXXXXX", folder) < 0)
-        return fd;
-    fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
-    free(name);
-    return fd;
-}
-
 /* From memory to a file. */
 static enum seen_code move(struct crawl_bodies *b, struct crawl_page *page,
                            struct seen_error *why)
 {
-    int fd = open_file(b->folder);
+    int fd = disk_temporary(b->folder);
     enum seen_code code;
 
     if (fd < 0)

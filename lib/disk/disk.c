@@ -353,6 +353,20 @@ enum seen_code disk_password(char **password, const char *path,
     return code;
 }
 
+int disk_temporary(const char *folder)
+{
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    char *name;
+
+    if (fd >= 0 || asprintf(&name, "%s/.temporary-XXXXXX", folder) < 0)
+        return fd;
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(name);
+    free(name);
+    return fd;
+}
+
 bool disk_same(int fd, const char *path)
 {
     struct stat open, named;

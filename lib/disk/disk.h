@@ -116,6 +116,11 @@ enum seen_code disk_password(char **password, const char *path,
  */
 int disk_open(const char *path, int flags, mode_t mode);
 
+/* Open an empty file in a folder that nobody finds and that ends with this
+   process: -1 with errno. Not all file systems make one without a name; then
+   it has one for a moment. */
+int disk_temporary(const char *folder);
+
 /* Does `path` lead to the open file? Links are followed. */
 bool disk_same(int fd, const char *path);
 /* Do two paths lead to one file, which is there? */

@@ -44,7 +44,7 @@
  * part, `spatial` to all parts, a fuse or a ribbon collects hashes until it is
  * made, and kinds without regions are added to under a lock.
  */
-#include <seen/build.h>
+#include "build.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -564,6 +564,24 @@ static size_t repeated(const struct seen_key *key, size_t from, size_t n)
     for (size_t i = from ? from : 1; i < from + n; i++)
         sum += key[i].lo == key[i - 1].lo;
     return sum;
+}
+
+uint64_t filter_build_offered(const struct seen_key *key, size_t n)
+{
+    return n ? n - repeated(key, 0, n) : 0;
+}
+
+enum seen_code filter_build_hashed(struct seen_build *b, unsigned lane,
+                                   const struct seen_key *key, size_t n,
+                                   struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < CHUNK ? n - done : CHUNK;
+        code = node_add(b, &b->root, lane, key + done, some, why);
+    }
+    return code;
 }
 
 enum seen_code seen_build_add(struct seen_build *b, unsigned lane,

@@ -2,8 +2,8 @@
 seq 400000 | awk '{ print "hr,nsk)/" $1 " 20200101000000 http://nsk.hr/" $1 " text/html 200 ABCDEFGHIJKLMNOPQRSTUVWXYZ234567 - - 812 1234567 NSK-20200101000000-00001.warc.gz" }' >a.cdx
 sed -i '200000s/.*/bad/' a.cdx
 split -l 30000 --filter='gzip -1nc' a.cdx >b.gz
-for kind in blocked counting:8 growing/bloom routed:4/growing/blocked; do
-    plan="--quiet --kind $kind --capacity 2M --checkpoint 0.001"
+for kind in 'blocked --capacity 2M' 'counting:8 --capacity 2M' 'growing/bloom --capacity 2M' 'routed:4/growing/blocked --capacity 2M' blocked; do
+    plan="--quiet --kind $kind --checkpoint 0.001"
     seen build $plan -o whole --rejects bad a.cdx b.gz 2>told
     for wait in 0.05 0.15 0.4; do
         # Nothing of an earlier turn: one that was killed when f was whole and

@@ -114,8 +114,8 @@ class BuildList(Replaces):
 
 
 class BuildIndex(BuildList):
-    """A folder of indexes, one of them packed, in two passes, with threads."""
-    words = ["build", "--quiet", "--threads", "2", "-o", "f.seen", "cdx"]
+    """A folder of indexes, one of them packed, with threads; URLs wait in a temporary file."""
+    words = ["build", "--quiet", "--threads", "2", "--memory", "0", "-o", "f.seen", "cdx"]
 
     def prepare(self, folder):
         build(folder, "f.seen", OLD)
@@ -156,6 +156,11 @@ class BuildResume(BuildList):
 
     def afterwards(self, folder):
         ensure(content(folder, "f.seen") == self.new["f.seen"], "after a resumed build f.seen has other bytes")
+
+
+class BuildResumeKeys(BuildResume):
+    """The same without a capacity: the checkpoint is the keys so far."""
+    words = ["build", "--quiet", "--resume", "--checkpoint", "0.000001", "--threads", "1", "-o", "f.seen", "cdx"]
 
 
 class BuildPipe(BuildList):
@@ -612,7 +617,7 @@ class WarcCheck(Scenario):
 
 
 OFFLINE = {re.sub("(?<!^)(?=[A-Z])", "-", it.__name__).lower(): it for it in (
-    BuildList, BuildIndex, BuildFew, BuildResume, BuildPipe, Adds, AddFew, AddGrowing, AddDated, AddCounting, AddParts,
+    BuildList, BuildIndex, BuildFew, BuildResume, BuildResumeKeys, BuildPipe, Adds, AddFew, AddGrowing, AddDated, AddCounting, AddParts,
     Remove, Dedup, DedupNew,
     DedupAlone, Merge, Meta, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check,
     CheckFew, CheckList, CheckJournal, Count, Info,

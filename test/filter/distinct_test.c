@@ -6,7 +6,7 @@
 
 #include <seen/key.h>
 
-#include "cmd/distinct.c"
+#include "lib/filter/distinct.c"
 
 static struct distinct sketch, other;
 

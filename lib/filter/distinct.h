@@ -13,8 +13,8 @@
  *
  * Threads: each counts for itself; then distinct_merge().
  */
-#ifndef SEEN_DISTINCT_H
-#define SEEN_DISTINCT_H
+#ifndef SEEN_FILTER_DISTINCT_H
+#define SEEN_FILTER_DISTINCT_H
 
 #include <stddef.h>
 #include <stdint.h>
