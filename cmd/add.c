@@ -22,8 +22,6 @@
 #include "output.h"
 #include "select.h"
 
-extern const struct command cmd_add;
-
 struct add {
     const char *sync;
     bool over, ack, json, recanonicalise;
@@ -50,9 +48,10 @@ static const struct option options[] = {
     { "ack", 0, FLAG, NULL, offsetof(struct add, ack),
       "print each URL when it is safe, and an empty line for a bad one; the "
       "summary goes to standard error" },
-    { "json", 0, FLAG, NULL, offsetof(struct add, json),
-      "print the summary as a JSON object; with --ack also each URL: "
-      "{\"url\": ..., \"new\": true}" },
+    JSON_OPTION(
+        struct add, json,
+        "print the summary as a JSON object; with --ack also each URL: "
+        "{\"url\": ..., \"new\": true}"),
     { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
       "the same as --keys derived" },
     VERIFY_OPTION(struct add, access),
@@ -247,32 +246,22 @@ static void report(const struct add *a)
         output_text("\n");
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct add *a = calloc(1, sizeof *a);
-    enum outcome out = TROUBLE;
+    struct add *a = settings;
     struct seen_error why;
-    char **operand;
+    enum outcome out;
 
-    if (!a)
-        return trouble("no memory for %zu bytes", sizeof *a);
-    a->wait.seconds = WAIT_SECONDS;
-    operand = options_read(&cmd_add, a, argv);
-    if (!operand)
-        goto free_add;
     a->path = operand[0];
     a->filter = access_write(a->path, &a->access, operand[1],
                              access_sync(a->sync), a->over, a->wait);
     if (!a->filter)
-        goto free_add;
+        return TROUBLE;
     out = add(a, operand + 1);
     if (out == YES || a->sum[0] || a->sum[1])
         report(a);
     if (seen_store_close(a->filter, &why) != SEEN_OK)
         out = trouble_with(a->path, &why);
-    out = finish(out);
-free_add:
-    free(a);
     return out;
 }
 
@@ -283,6 +272,7 @@ const struct command cmd_add = {
     .operands = 1,
     .most = -1,
     .filters = 1,
+    .settings = sizeof(struct add),
     .options = options,
     .about =
         "Adds URLs, and prints how many were new and the rate after that. The "

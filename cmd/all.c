@@ -10,13 +10,6 @@
 #include "../remote/reserve.h"
 #include "access.h"
 
-extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
-    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_meta, cmd_merge, cmd_convert,
-    cmd_serve, cmd_publish, cmd_harvest, cmd_crawl, cmd_enqueue, cmd_schedule,
-    cmd_queue, cmd_work, cmd_classify, cmd_search, cmd_template, cmd_robots,
-    cmd_links, cmd_sitemap, cmd_warc, cmd_lab, cmd_bench, cmd_help,
-    cmd_version;
-
 const struct command *const commands[] = {
     &cmd_build,    &cmd_add,      &cmd_check,   &cmd_dedup,   &cmd_remove,
     &cmd_count,    &cmd_key,      &cmd_info,    &cmd_meta,    &cmd_merge,

@@ -8,8 +8,9 @@
 
 #include "neighbour.h"
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **argv)
 {
+    (void)settings;
     return neighbour_run("seen-bench", argv,
                          "it is built where libbloom is installed");
 }

@@ -25,8 +25,6 @@
 #include "access.h"
 #include "progress.h"
 
-extern const struct command cmd_build;
-
 enum { MEMORY = 64000000 }; /* for keys that wait for their number */
 
 static const struct option options[] = {
@@ -94,11 +92,10 @@ static const struct option options[] = {
       "60" },
     { "strict", 0, FLAG, NULL, offsetof(struct build, strict),
       "stop at the first bad line, with exit code 2" },
-    { "json", 0, FLAG, NULL, offsetof(struct build, json),
-      "print the report as a JSON object on standard output" },
+    JSON_OPTION(struct build, json,
+                "print the report as a JSON object on standard output"),
     WAIT_OPTION(struct build, wait),
-    { "quiet", 0, FLAG, NULL, offsetof(struct build, quiet),
-      "do not print the report" },
+    QUIET_OPTION(struct build, quiet),
     { .name = NULL }
 };
 
@@ -205,30 +202,23 @@ static enum outcome build(struct build *b)
     return out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct build *b = calloc(1, sizeof *b);
-    enum outcome out = TROUBLE;
-    char **operand;
+    struct build *b = settings;
+    enum outcome out;
 
-    if (!b)
-        return trouble("no memory for %zu bytes", sizeof *b);
     b->begun = clock_seconds();
-    b->wait.seconds = WAIT_SECONDS;
-    b->memory = 1 + MEMORY;
-    operand = options_read(&cmd_build, b, argv);
-    if (operand) {
-        b->input = (const char *const *)operand;
-        while (operand[b->inputs])
-            b->inputs++;
-        out = finish(build(b));
-    }
+    if (!b->memory)
+        b->memory = 1 + MEMORY;
+    b->input = (const char *const *)operand;
+    while (operand[b->inputs])
+        b->inputs++;
+    out = build(b);
     seen_source_close(b->in.source);
     select_free(b->select);
     checkpoint_clear(&b->point);
     exclude_clear(&b->without);
     explicit_bzero(b->secret, sizeof b->secret);
-    free(b);
     return out;
 }
 
@@ -238,6 +228,7 @@ const struct command cmd_build = {
     .synopsis = "-o FILTER INPUT...",
     .operands = 1,
     .most = -1,
+    .settings = sizeof(struct build),
     .options = options,
     .about =
         "Reads the files of an archive and writes a filter of their URLs: CDX "

@@ -24,8 +24,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_check;
-
 static const char *const word[] = { "new", "seen", "bad" };
 
 struct check {
@@ -48,9 +46,10 @@ static const struct option options[] = {
     { "prefix", 0, FLAG, NULL, offsetof(struct check_options, prefix),
       "check whether any URL below this one was added; needs a layered filter, "
       "which may also say yes when segments of several URLs combine" },
-    { "json", 0, FLAG, NULL, offsetof(struct check_options, json),
-      "print one JSON object per line: {\"url\": ..., \"seen\": true}; for a bad "
-      "URL {\"url\": ..., \"seen\": null, \"error\": ...}" },
+    JSON_OPTION(
+        struct check_options, json,
+        "print one JSON object per line: {\"url\": ..., \"seen\": true}; for a bad "
+        "URL {\"url\": ..., \"seen\": null, \"error\": ...}"),
     VERIFY_OPTION(struct check_options, access),
     ACCESS_OPTIONS(struct check_options, access),
     INPUT_OPTIONS(struct check_options, inputs),
@@ -194,31 +193,28 @@ static enum outcome run_one(const struct check_options *o, char **operand)
 }
 
 /* A folder as the first operand, or -f, is many filters. */
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct check_options o = { .only = NULL };
+    const struct check_options *o = settings;
     struct cmd_filters list = { .n = 0 };
-    char **operand = options_read(&cmd_check, &o, argv);
     enum outcome out = TROUBLE;
     bool good = true;
 
-    if (!operand)
-        return TROUBLE;
-    if (!o.filters.n && !operand[0])
+    if (!o->filters.n && !operand[0])
         return trouble("FILTER is missing; usage: seen check %s",
                        cmd_check.synopsis);
-    if (!o.filters.n)
+    if (!o->filters.n)
         options_hide(operand, 1);
-    if (!o.filters.n && !cmd_filters_folder(operand[0]))
-        return finish(run_one(&o, operand));
-    if (!o.filters.n)
+    if (!o->filters.n && !cmd_filters_folder(operand[0]))
+        return run_one(o, operand);
+    if (!o->filters.n)
         good = cmd_filters_add(&list, *operand++);
-    for (size_t i = 0; i < o.filters.n && good; i++)
-        good = cmd_filters_add(&list, o.filters.text[i]);
+    for (size_t i = 0; i < o->filters.n && good; i++)
+        good = cmd_filters_add(&list, o->filters.text[i]);
     if (good && cmd_filters_distinct(&list))
-        out = check_many(&o, &list, operand);
+        out = check_many(o, &list, operand);
     cmd_filters_clear(&list);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_check = {
@@ -227,6 +223,7 @@ const struct command cmd_check = {
     .synopsis = "FILTER|FOLDER [URL...]",
     .operands = 0,
     .most = -1,
+    .settings = sizeof(struct check_options),
     .options = options,
     .about =
         "Prints one line per URL: seen or new, a tab, and the URL. A new URL "

@@ -28,8 +28,6 @@
 #include "progress.h"
 #include "template.h"
 
-extern const struct command cmd_classify;
-
 enum { BATCH = 2000 }; /* records per transaction */
 
 #define AT(member) offsetof(struct classify_settings, member)
@@ -59,7 +57,7 @@ static const struct option options[] = {
       "it was lost or cut short" },
     { "results", 0, TEXT, "NAME", AT(results),
       "publish results on this queue of --queue" },
-    { "json", 'j', FLAG, NULL, AT(json), "print results as JSON lines" },
+    JSON_OPTION(struct classify_settings, json, "print results as JSON lines"),
     { "report", 0, PATH, "DIR", AT(report),
       "write what changed for people: index.html and mail.txt" },
     { "notify", 0, TEXT, "PROGRAM", AT(notify.program),
@@ -97,7 +95,7 @@ static const struct option options[] = {
       "records per transaction (default 2,000)" },
     { "rule", 0, TEXT, "ours|published", AT(rule),
       "published: the algorithm of the aggregation paper, with its two files" },
-    { "quiet", 'q', FLAG, NULL, AT(quiet), "print only what went wrong" },
+    QUIET_OPTION(struct classify_settings, quiet),
     { .name = NULL }
 };
 
@@ -261,7 +259,7 @@ static enum outcome end(const struct classify_totals *t)
         warning("%s %s set aside; the results have the reasons",
                 show_counted(t->count[CHANGE_ERROR], "record"),
                 t->count[CHANGE_ERROR] == 1 ? "was" : "were");
-    return finish(t->count[CHANGE_ERROR] ? NO : YES);
+    return t->count[CHANGE_ERROR] ? NO : YES;
 }
 
 /* --- reports and programs --- */
@@ -648,38 +646,33 @@ static const char *wrong_options(const struct classify_settings *s)
     return NULL;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
     const struct sigaction stop = { .sa_handler = on_signal,
                                     .sa_flags = (int)SA_RESETHAND };
-    struct classify_settings *s = calloc(1, sizeof *s);
-    char **operand = s ? options_read(&cmd_classify, s, argv) : NULL;
-    const char *wrong = operand ? wrong_options(s) : NULL;
+    struct classify_settings *s = settings;
+    const char *wrong = wrong_options(s);
     enum outcome out = TROUBLE;
     struct queue *q = NULL;
 
-    if (!s)
-        return trouble("no memory for %zu bytes", sizeof *s);
-    if (operand && wrong)
-        out = trouble("%s", wrong);
-    if (operand && !wrong) {
-        if (!s->batch)
-            s->batch = BATCH;
-        s->change.remember = s->remember;
-        s->change.shard = s->shard;
-        s->change.shards = s->shards;
-        /* The first signal ends it after the batch, the second at once. */
-        sigaction(SIGTERM, &stop, NULL);
-        sigaction(SIGINT, &stop, NULL);
-        if (s->place.queue)
-            q = cmd_place_open(&s->place, 0);
-        if (s->rule && !strcmp(s->rule, "published"))
-            out = classify_published(s);
-        else if (q || !s->place.queue)
-            out = classify(s, q);
-        queue_close(q);
-    }
-    free(s);
+    (void)operand;
+    if (wrong)
+        return trouble("%s", wrong);
+    if (!s->batch)
+        s->batch = BATCH;
+    s->change.remember = s->remember;
+    s->change.shard = s->shard;
+    s->change.shards = s->shards;
+    /* The first signal ends it after the batch, the second at once. */
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGINT, &stop, NULL);
+    if (s->place.queue)
+        q = cmd_place_open(&s->place, 0);
+    if (s->rule && !strcmp(s->rule, "published"))
+        out = classify_published(s);
+    else if (q || !s->place.queue)
+        out = classify(s, q);
+    queue_close(q);
     return out;
 }
 
@@ -687,6 +680,7 @@ const struct command cmd_classify = {
     .name = "classify",
     .summary = "tell new, changed and removed pages, and which words changed",
     .synopsis = "--state DIR [OPTION...]",
+    .settings = sizeof(struct classify_settings),
     .options = options,
     .about =
         "Reads page records (pages.jsonl of seen crawl, or the queue of seen "

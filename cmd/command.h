@@ -23,12 +23,38 @@ enum outcome {
     TROUBLE = 2 /* something could not be done; stderr says what */
 };
 
+/* Options that mean the same in every command. */
+/* clang-format off */
+#define JSON_OPTION(type, field, help)                                      \
+    { "json", 'j', FLAG, NULL, offsetof(type, field), help }
+#define QUIET_OPTION(type, field)                                           \
+    { "quiet", 'q', FLAG, NULL, offsetof(type, field),                      \
+      "print only what went wrong" }
+#define OUTPUT_OPTION(type, field, arg, help)                               \
+    { "output", 'o', PATH, arg, offsetof(type, field), help }
+/* clang-format on */
+
 /* An option of another command that one may look for here, and why this one
    does not have it. A list of them ends with a NULL name. */
 struct command_absent {
     const char *name, *why;
 };
 
+/* One of the things that a command does, by its first operand: "seen queue dead
+   NAME". A table of them ends with a NULL name. */
+struct command_part {
+    const char *name, *synopsis;
+    int least, most;   /* operands behind the name; most -1: any */
+    const char *takes; /* options that it has: " json most "; NULL: all */
+    enum outcome (*run)(void *settings, char **operand);
+};
+
+/*
+ * A run begins with `settings` bytes of zeros, which begin() may change; the
+ * options are read into them. Then the part is run that the first operand
+ * names, or else run(). What options and operands get wrong is reported before
+ * that. The settings are freed afterwards.
+ */
 struct command {
     const char *name;
     const char *summary;          /* one line, no full stop */
@@ -37,12 +63,23 @@ struct command {
     int filters;                  /* so many of the first are filters; -1: all */
     const struct option *options; /* ends with a NULL name */
     const struct command_absent *absent; /* or NULL */
+    const struct command_part *parts;    /* or NULL */
+    size_t settings;
     const char *about;            /* paragraphs, with an empty line between */
     const char *exits;            /* what the exit codes mean here; or NULL */
     const char *examples;         /* a session: "$ seen ...\n" */
     bool passes;                  /* its arguments are for someone else */
-    enum outcome (*run)(char **argv);
+    void (*begin)(void *settings); /* or NULL */
+    enum outcome (*run)(void *settings, char **operand); /* NULL: parts only */
 };
+
+/* Each in a file of its name. */
+extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
+    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_meta, cmd_merge, cmd_convert,
+    cmd_serve, cmd_publish, cmd_harvest, cmd_crawl, cmd_enqueue, cmd_schedule,
+    cmd_queue, cmd_work, cmd_classify, cmd_search, cmd_template, cmd_robots,
+    cmd_links, cmd_sitemap, cmd_warc, cmd_lab, cmd_bench, cmd_help,
+    cmd_version;
 
 /* All commands of this program, ending with NULL, in the order in which help
    lists them. */
@@ -56,17 +93,15 @@ enum outcome command_other(char **argv);
 bool command_is_elsewhere(char **argv);
 
 /*
- * Fill the struct at `into` from argv as `cmd` describes and return the
- * operands, NULL-terminated and still owned by argv. If an option is wrong
- * or an operand missing, say so and return NULL.
+ * Run it with the arguments that follow its name.
  *
  * The password of an address in an option, or in an operand that is a filter,
  * is hidden, so that no message repeats it: remote/address.h. All other
  * operands stay as they are, since a URL to ask about is no address of ours.
  */
-char **options_read(const struct command *cmd, void *into, char **argv);
+enum outcome command_run(const struct command *cmd, char **argv);
 
-/* The same for operands that turned out to be filters: the first `n`; -1:
+/* Hide them in operands that turned out to be filters: the first `n`; -1:
    all. */
 void options_hide(char **operand, int n);
 
@@ -80,7 +115,8 @@ enum outcome trouble_with(const char *thing, const struct seen_error *why);
 /* The same for what went less well than hoped, but went. */
 void warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Flush stdout; return `out`, or TROUBLE. A closed pipe is not trouble. */
+/* Flush stdout; return `out`, or TROUBLE. A closed pipe is not trouble.
+   command_run() does it. */
 enum outcome finish(enum outcome out);
 
 /* Print the help of a command, or of the program for NULL, on stdout. */

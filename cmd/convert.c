@@ -25,8 +25,6 @@
 #include "input.h"
 #include "json.h"
 
-extern const struct command cmd_convert;
-
 struct convert {
     const char *output, *to, *kind;
     bool json, quiet;
@@ -40,10 +38,9 @@ static const struct option options[] = {
     { "kind", 'k', TEXT, "KIND", offsetof(struct convert, kind),
       "convert it to this kind, if that gives the same answers; growing/... "
       "for a second generation" },
-    { "json", 0, FLAG, NULL, offsetof(struct convert, json),
-      "print the report as a JSON object on standard output" },
-    { "quiet", 0, FLAG, NULL, offsetof(struct convert, quiet),
-      "do not print the report" },
+    JSON_OPTION(struct convert, json,
+                "print the report as a JSON object on standard output"),
+    QUIET_OPTION(struct convert, quiet),
     { .name = NULL }
 };
 
@@ -220,38 +217,36 @@ static enum outcome convert(const struct convert *c, struct input *input,
     return out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct convert c = { .output = NULL };
-    char **path = options_read(&cmd_convert, &c, argv);
+    struct convert *c = settings;
+    const char *path = *operand;
     const struct convert_form *to;
     struct input in;
     enum outcome out;
 
-    if (!path)
-        return TROUBLE;
-    if (!c.output)
+    if (!c->output)
         return trouble("-o OUT is missing; usage: seen convert %s",
                        cmd_convert.synopsis);
-    to = form_for(&c);
+    to = form_for(c);
     if (!to)
         return TROUBLE;
-    if (to_stdout(&c) && !to->write)
+    if (to_stdout(c) && !to->write)
         return trouble("-o -: a filter is binary; give --to text or --to "
                        "orestes");
-    if (to_stdout(&c) && c.json)
+    if (to_stdout(c) && c->json)
         return trouble("--json and -o - would both write to standard output");
-    if (disk_same_file(path[0], c.output))
-        return trouble("%s: is the input, too; give another name", c.output);
-    if (access_is_remote(path[0])) {
-        in = (struct input){ .name = path[0] };
-        return finish(convert(&c, &in, to));
+    if (disk_same_file(path, c->output))
+        return trouble("%s: is the input, too; give another name", c->output);
+    if (access_is_remote(path)) {
+        in = (struct input){ .name = path };
+        return convert(c, &in, to);
     }
-    if (!input_open(&in, path[0]))
+    if (!input_open(&in, path))
         return TROUBLE;
-    out = convert(&c, &in, to);
+    out = convert(c, &in, to);
     input_close(&in);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_convert = {
@@ -261,6 +256,7 @@ const struct command cmd_convert = {
     .operands = 1,
     .most = 1,
     .filters = 1,
+    .settings = sizeof(struct convert),
     .options = options,
     .about =
         "Writes the filter IN in another form. The first bytes of IN decide "

@@ -9,10 +9,6 @@
 #include "access.h"
 #include "neighbour.h"
 
-extern const struct command cmd_build, cmd_add, cmd_check, cmd_dedup,
-    cmd_remove, cmd_count, cmd_key, cmd_info, cmd_meta, cmd_merge, cmd_lab,
-    cmd_bench, cmd_version;
-
 const struct command *const commands[] = {
     &cmd_build, &cmd_add,   &cmd_check,   &cmd_dedup, &cmd_remove,
     &cmd_count, &cmd_key,   &cmd_info,    &cmd_meta,  &cmd_merge,

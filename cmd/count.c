@@ -14,8 +14,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_count;
-
 struct count {
     bool json;
     struct access_options access;
@@ -29,8 +27,9 @@ struct count {
 };
 
 static const struct option options[] = {
-    { "json", 0, FLAG, NULL, offsetof(struct count, json),
-      "print one JSON object per line: {\"url\": ..., \"count\": 3}" },
+    JSON_OPTION(
+        struct count, json,
+        "print one JSON object per line: {\"url\": ..., \"count\": 3}"),
     VERIFY_OPTION(struct count, access),
     ACCESS_OPTIONS(struct count, access),
     INPUT_OPTIONS(struct count, inputs),
@@ -99,24 +98,16 @@ static enum outcome count(struct count *c, char **operand)
     return out == YES && c->absent ? NO : out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct count *c = calloc(1, sizeof *c);
-    enum outcome out = TROUBLE;
-    char **operand;
+    struct count *c = settings;
+    enum outcome out;
 
-    if (!c)
-        return trouble("no memory for %zu bytes", sizeof *c);
-    operand = options_read(&cmd_count, c, argv);
-    if (!operand)
-        goto free_count;
     c->filter = access_read(operand[0], &c->access, operand[1]);
     if (!c->filter)
-        goto free_count;
-    out = finish(count(c, operand));
+        return TROUBLE;
+    out = count(c, operand);
     seen_filter_free(c->filter);
-free_count:
-    free(c);
     return out;
 }
 
@@ -127,6 +118,7 @@ const struct command cmd_count = {
     .operands = 1,
     .most = -1,
     .filters = 1,
+    .settings = sizeof(struct count),
     .options = options,
     .about =
         "Prints for every URL how often it was added, a tab, and the URL. It "

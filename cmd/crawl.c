@@ -20,8 +20,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_crawl;
-
 enum { HOSTS_SHOWN = 10, RECOVERED_SHOWN = 20 };
 
 /* --- the report --- */
@@ -374,7 +372,7 @@ static enum outcome status(const char *folder, bool json)
     else
         show_text(&r);
     crawl_report_clear(&r);
-    return finish(YES);
+    return YES;
 }
 
 static enum outcome explain(const char *folder, char **url, bool json)
@@ -400,7 +398,7 @@ static enum outcome explain(const char *folder, char **url, bool json)
         if (!fetched)
             out = NO;
     }
-    return finish(out);
+    return out;
 }
 
 /* --- pages that are gone --- */
@@ -452,7 +450,7 @@ static enum outcome prune(const char *folder, const struct crawl_settings *s)
         show_pruned_json(&done, s->dry_run);
     else if (!s->quiet)
         show_pruned(&done, s->dry_run);
-    return finish(YES);
+    return YES;
 }
 
 /* --- a run --- */
@@ -488,39 +486,43 @@ static enum outcome crawl(struct crawl_settings *settings, char **start)
         return trouble_with(settings->into, &why);
     if (nothing && !settings->json && !settings->quiet)
         show_nothing_due(now, next);
-    return settings->quiet ? finish(YES)
-                           : status(settings->into, settings->json);
+    return settings->quiet ? YES : status(settings->into, settings->json);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run_status(void *settings, char **operand)
 {
-    struct crawl_settings *s = calloc(1, sizeof *s);
-    char **operand = s ? options_read(&cmd_crawl, s, argv) : NULL;
-    enum outcome out = TROUBLE;
+    const struct crawl_settings *s = settings;
 
-    if (!s)
-        return trouble("no memory for %zu bytes", sizeof *s);
-    if (!operand)
-        ;
-    else if (*operand && !strcmp(*operand, "status"))
-        out = operand[1] && !operand[2]
-                  ? status(operand[1], s->json)
-                  : trouble("usage: seen crawl status DIR");
-    else if (*operand && !strcmp(*operand, "why"))
-        out = operand[1] && operand[2]
-                  ? explain(operand[1], operand + 2, s->json)
-                  : trouble("usage: seen crawl why DIR URL...");
-    else if (*operand && !strcmp(*operand, "prune"))
-        out = operand[1] && !operand[2]
-                  ? prune(operand[1], s)
-                  : trouble(
-                        "usage: seen crawl prune DIR --from results.jsonl");
-    else if (s->from || s->dry_run)
-        out = trouble("--from and --dry-run are for seen crawl prune");
-    else
-        out = crawl(s, operand);
-    free(s);
-    return out;
+    return status(*operand, s->json);
+}
+
+static enum outcome run_why(void *settings, char **operand)
+{
+    const struct crawl_settings *s = settings;
+
+    return explain(*operand, operand + 1, s->json);
+}
+
+static enum outcome run_prune(void *settings, char **operand)
+{
+    return prune(*operand, settings);
+}
+
+static const struct command_part parts[] = {
+    { "status", "DIR", 1, 1, " json quiet ", run_status },
+    { "why", "DIR URL...", 2, -1, " json quiet ", run_why },
+    { "prune", "DIR --from results.jsonl", 1, 1, " from dry-run json quiet ",
+      run_prune },
+    { .name = NULL }
+};
+
+static enum outcome run(void *settings, char **operand)
+{
+    struct crawl_settings *s = settings;
+
+    if (s->from || s->dry_run)
+        return trouble("--from and --dry-run are for seen crawl prune");
+    return crawl(s, operand);
 }
 
 const struct command cmd_crawl = {
@@ -528,6 +530,7 @@ const struct command cmd_crawl = {
     .summary = "fetch politely what has not been seen",
     .synopsis = "--into DIR [URL...] | status|why|prune DIR ...",
     .most = -1,
+    .settings = sizeof(struct crawl_settings),
     .options = crawl_options,
     .about =
         "Fetches the start URLs and the pages that they link to, each once, "
@@ -562,5 +565,6 @@ const struct command cmd_crawl = {
                 "$ seen crawl status site\n"
                 "$ seen crawl why site https://a.example/private/\n"
                 "$ seen crawl prune site --from results.jsonl --dry-run\n",
+    .parts = parts,
     .run = run,
 };

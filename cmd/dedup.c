@@ -39,8 +39,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_dedup;
-
 static const char kind[] = "growing/spatial:2/blocked";
 
 struct dedup {
@@ -77,8 +75,8 @@ static const struct option options[] = {
       "print only how many were kept and dropped" },
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct dedup, sync),
       "when URLs in --filter are safe from a power failure; default always" },
-    { "json", 0, FLAG, NULL, offsetof(struct dedup, json),
-      "print URLs and numbers as JSON objects, one per line" },
+    JSON_OPTION(struct dedup, json,
+                "print URLs and numbers as JSON objects, one per line"),
     { "verbose", 0, FLAG, NULL, offsetof(struct dedup, verbose),
       "print at the end how many URLs were probably lost, even if standard "
       "error is not a terminal" },
@@ -446,26 +444,26 @@ static enum outcome dedup(struct dedup *d, char **file)
     return out;
 }
 
-static enum outcome run(char **argv)
+static void set_seed(void *settings)
 {
-    struct dedup *d = calloc(1, sizeof *d);
+    struct dedup *d = settings;
+
+    d->seed = d->any = random_seed();
+}
+
+static enum outcome run(void *settings, char **operand)
+{
+    struct dedup *d = settings;
     enum outcome out = TROUBLE;
     struct seen_error why;
-    char **operand;
 
-    if (!d)
-        return trouble("no memory for %zu bytes", sizeof *d);
-    d->wait.seconds = WAIT_SECONDS;
-    d->seed = d->any = random_seed();
-    operand = options_read(&cmd_dedup, d, argv);
-    if (operand && open_filter(d) == YES)
+    if (open_filter(d) == YES)
         out = dedup(d, operand);
     if (d->filter && d->path && seen_store_close(d->filter, &why) != SEEN_OK)
         out = trouble_with(d->path, &why);
     else if (d->filter && !d->path)
         seen_filter_free(d->filter);
-    free(d);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_dedup = {
@@ -473,6 +471,7 @@ const struct command cmd_dedup = {
     .summary = "print each URL the first time only",
     .synopsis = "[FILE...]",
     .most = -1,
+    .settings = sizeof(struct dedup),
     .options = options,
     .about =
         "Prints the lines of the files, or of standard input, without those "
@@ -503,5 +502,6 @@ const struct command cmd_dedup = {
         "was bad.",
     .examples = "$ seen dedup found.txt >once.txt\n"
                 "$ crawler | seen dedup --filter crawl.seen | fetcher\n",
+    .begin = set_seed,
     .run = run,
 };

@@ -20,8 +20,6 @@
 #include "place.h"
 #include "template.h"
 
-extern const struct command cmd_enqueue;
-
 enum { MESSAGES = 1 << 30 }; /* bytes of a file of messages */
 
 struct enqueueing {
@@ -46,10 +44,8 @@ static const struct option options[] = {
       "operands are files of jobs, one per line, as --dry-run prints them" },
     { "dry-run", 0, FLAG, NULL, offsetof(struct enqueueing, dry),
       "print the messages, and publish nothing" },
-    { "json", 'j', FLAG, NULL, offsetof(struct enqueueing, json),
-      "print one JSON object per job" },
-    { "quiet", 'q', FLAG, NULL, offsetof(struct enqueueing, quiet),
-      "print only what went wrong" },
+    JSON_OPTION(struct enqueueing, json, "print one JSON object per job"),
+    QUIET_OPTION(struct enqueueing, quiet),
     { .name = NULL }
 };
 
@@ -275,7 +271,7 @@ static enum outcome enqueue(struct enqueueing *o, struct enqueue_jobs *jobs,
         for (size_t i = 0; i < jobs->n; i++)
             output_format("%.*s\n", (int)jobs->job[i].message.len,
                           jobs->job[i].message.bytes);
-        return finish(YES);
+        return YES;
     }
     q = cmd_place_open(&o->place, 0);
     if (!q)
@@ -284,25 +280,17 @@ static enum outcome enqueue(struct enqueueing *o, struct enqueue_jobs *jobs,
     queue_close(q);
     for (size_t i = 0; good && i < jobs->n; i++)
         print(o, jobs->job[i].visit);
-    return good ? finish(YES) : TROUBLE;
+    return good ? YES : TROUBLE;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct enqueueing *o = calloc(1, sizeof *o);
     struct enqueue_jobs jobs = { .job = NULL };
-    enum outcome out = TROUBLE;
-    char **operand;
+    enum outcome out = enqueue(settings, &jobs, operand);
 
-    if (!o)
-        return trouble("no memory for %zu bytes", sizeof *o);
-    operand = options_read(&cmd_enqueue, o, argv);
-    if (operand)
-        out = enqueue(o, &jobs, operand);
     for (size_t i = 0; i < jobs.n; i++)
         buffer_clear(&jobs.job[i].message);
     free(jobs.job);
-    free(o);
     return out;
 }
 
@@ -312,6 +300,7 @@ const struct command cmd_enqueue = {
     .synopsis = "TEMPLATE... | --name NAME URL...",
     .operands = 1,
     .most = -1,
+    .settings = sizeof(struct enqueueing),
     .options = options,
     .absent = cmd_place_absent,
     .about =

@@ -31,8 +31,6 @@
 
 enum { STACK = 256 << 10 }; /* bytes */
 
-extern const struct command cmd_harvest;
-
 struct harvesting {
     const char *into, *names, *ca, *allow, *credentials;
     uint64_t every, parallel, max_size, cost, timeout;
@@ -76,10 +74,8 @@ static const struct option options[] = {
     { "credentials", 0, PATH, "FILE", offsetof(struct harvesting, credentials),
       "tokens, passwords and client certificates for trusted hosts, a line "
       "each; see above" },
-    { "json", 'j', FLAG, NULL, offsetof(struct harvesting, json),
-      "print one JSON object per round" },
-    { "quiet", 'q', FLAG, NULL, offsetof(struct harvesting, quiet),
-      "print only what went wrong" },
+    JSON_OPTION(struct harvesting, json, "print one JSON object per round"),
+    QUIET_OPTION(struct harvesting, quiet),
     { .name = NULL }
 };
 
@@ -379,30 +375,29 @@ static void use_small_stacks(void)
     pthread_attr_destroy(&a);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct harvesting h = { .into = NULL };
-    char **url = options_read(&cmd_harvest, &h, argv);
     const struct sigaction end = { .sa_handler = on_signal };
-    struct harvest_options settings = {
-        .stop = &stop, .report = report, .progress = progress, .owner = &h
+    struct harvesting *h = settings;
+    struct harvest_options wanted = {
+        .stop = &stop, .report = report, .progress = progress, .owner = h
     };
     struct harvest *mirror;
     struct seen_error why;
     enum outcome out;
 
-    if (!url || !set_options(&settings, &h) ||
-        !check(&settings.fetch, h.credentials, url))
+    if (!set_options(&wanted, h) ||
+        !check(&wanted.fetch, h->credentials, operand))
         return TROUBLE;
     use_small_stacks();
     sigaction(SIGTERM, &end, NULL);
     sigaction(SIGINT, &end, NULL);
     srand48((long)time(NULL) ^ ((long)getpid() << 16));
-    if (harvest_open(&mirror, &settings, &why) != SEEN_OK)
-        return trouble_with(h.into, &why);
-    out = rounds(&h, mirror, url);
+    if (harvest_open(&mirror, &wanted, &why) != SEEN_OK)
+        return trouble_with(h->into, &why);
+    out = rounds(h, mirror, operand);
     harvest_close(mirror);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_harvest = {
@@ -411,6 +406,7 @@ const struct command cmd_harvest = {
     .synopsis = "URL... --into DIR",
     .operands = 1,
     .most = -1,
+    .settings = sizeof(struct harvesting),
     .options = options,
     .about =
         "Finds the filters that are announced at a URL, fetches those that "

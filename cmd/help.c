@@ -17,8 +17,6 @@
 
 #include "output.h"
 
-extern const struct command cmd_help;
-
 enum { WIDTH = 79, COLUMN = 22 };
 
 static void spaces(int n)
@@ -165,32 +163,29 @@ static void print_kinds(void)
         output_format("%-24s%s\n", kind.synopsis, kind.summary);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct help h = { .man = false };
-    char **operand = options_read(&cmd_help, &h, argv);
+    const struct help *h = settings;
     const struct command *cmd = NULL;
 
-    if (!operand)
-        return TROUBLE;
-    if (h.man + h.commands + h.kinds + (h.completion != NULL) > 1)
+    if (h->man + h->commands + h->kinds + (h->completion != NULL) > 1)
         return trouble("help: give only one of --man, --completion, "
                        "--commands and --kinds");
-    if (*operand && (h.commands || h.kinds || h.completion))
+    if (*operand && (h->commands || h->kinds || h->completion))
         return trouble("%s: one operand too many", *operand);
     if (*operand && !(cmd = command_find(*operand)))
         return trouble("%s: no such command; see seen help", *operand);
-    if (h.completion)
-        help_completion(h.completion);
-    else if (h.man)
+    if (h->completion)
+        help_completion(h->completion);
+    else if (h->man)
         help_man(cmd);
-    else if (h.kinds)
+    else if (h->kinds)
         print_kinds();
-    else if (!h.commands)
+    else if (!h->commands)
         help_print(cmd);
-    for (int i = 0; h.commands && commands[i]; i++)
+    for (int i = 0; h->commands && commands[i]; i++)
         output_format("%s\n", commands[i]->name);
-    return finish(YES);
+    return YES;
 }
 
 const struct command cmd_help = {
@@ -198,6 +193,7 @@ const struct command cmd_help = {
     .summary = "explain a command",
     .synopsis = "[COMMAND]",
     .most = 1,
+    .settings = sizeof(struct help),
     .options = options,
     .about = "Explains a command, or lists them all. The man pages and the "
              "completion for shells are printed from the same definitions.",

@@ -27,8 +27,6 @@
 #include "output.h"
 #include "secret.h"
 
-extern const struct command cmd_info;
-
 struct info {
     const char *route, *keyed;
     uint64_t key_length;
@@ -44,8 +42,7 @@ static const struct option options[] = {
       "average length of a URL, to compare with a list; default 67" },
     { "text", 0, FLAG, NULL, offsetof(struct info, text),
       "print the plan, counts and metadata as the file has them" },
-    { "json", 0, FLAG, NULL, offsetof(struct info, json),
-      "print a JSON object" },
+    JSON_OPTION(struct info, json, "print a JSON object"),
     { .name = NULL }
 };
 
@@ -460,25 +457,22 @@ static enum outcome run_many(const struct info *in,
     return out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct info in = { .route = NULL };
+    const struct info *in = settings;
     struct cmd_filters list = { .n = 0 };
-    char **operand = options_read(&cmd_info, &in, argv);
     enum outcome out;
     bool good = true;
 
-    if (!operand)
-        return TROUBLE;
-    if (in.text && (in.json || in.route))
+    if (in->text && (in->json || in->route))
         return trouble("--text: is alone; leave --json and --route out");
     if (!operand[1] && !cmd_filters_folder(operand[0]))
-        return finish(run_one(&in, operand[0]));
+        return run_one(in, operand[0]);
     for (; *operand && good; operand++)
         good = cmd_filters_add(&list, *operand);
-    out = good ? run_many(&in, &list) : TROUBLE;
+    out = good ? run_many(in, &list) : TROUBLE;
     cmd_filters_clear(&list);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_info = {
@@ -488,6 +482,7 @@ const struct command cmd_info = {
     .operands = 1,
     .most = -1,
     .filters = -1,
+    .settings = sizeof(struct info),
     .options = options,
     .about =
         "Prints the plan of a filter, how many URLs it holds, its rate of "

@@ -23,8 +23,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_key;
-
 struct key {
     const char *profile, *base;
     struct cmd_inputs inputs;
@@ -41,9 +39,10 @@ static const struct option options[] = {
       "that many segments of the path; default whatwg" },
     { "base", 0, TEXT, "URL", offsetof(struct key, base),
       "the base of relative URLs; not under raw" },
-    { "json", 0, FLAG, NULL, offsetof(struct key, json),
-      "print one JSON object per line, with the hash: {\"url\": ..., \"key\": "
-      "..., \"lo\": ..., \"hi\": ...}, or {\"url\": ..., \"error\": ...}" },
+    JSON_OPTION(
+        struct key, json,
+        "print one JSON object per line, with the hash: {\"url\": ..., \"key\": "
+        "..., \"lo\": ..., \"hi\": ...}, or {\"url\": ..., \"error\": ...}"),
     INPUT_OPTIONS(struct key, inputs),
     { .name = NULL }
 };
@@ -247,24 +246,19 @@ static enum outcome look(struct key *k)
     return YES;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct key *k = calloc(1, sizeof *k);
-    char **operand = k ? options_read(&cmd_key, k, argv) : NULL;
+    struct key *k = settings;
     enum outcome out = TROUBLE;
 
-    if (!k)
-        return trouble("no memory for %zu bytes", sizeof *k);
-    if (operand &&
-        cmd_operands_check(operand, &k->inputs.inputs, k->base) == YES &&
+    if (cmd_operands_check(operand, &k->inputs.inputs, k->base) == YES &&
         look(k) == YES)
         out = *operand ? answer_operands(k, operand) : answer_inputs(k);
     if (out == YES && k->lost)
         out = TROUBLE;
     else if (out == YES && k->bad)
         out = NO;
-    free(k);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_key = {
@@ -272,6 +266,7 @@ const struct command cmd_key = {
     .summary = "print the text that a URL is hashed as",
     .synopsis = "[URL...]",
     .most = -1,
+    .settings = sizeof(struct key),
     .options = options,
     .about =
         "Prints the canonical text of every URL under a profile, one per line: "

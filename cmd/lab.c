@@ -8,8 +8,9 @@
 
 #include "neighbour.h"
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **argv)
 {
+    (void)settings;
     return neighbour_run("seen-lab", argv,
                          "it is built and installed with it");
 }

@@ -20,8 +20,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_links;
-
 enum { MOST_FILE = 1 << 30 };
 
 struct links {
@@ -46,9 +44,10 @@ static const struct option options[] = {
     { "requisites", 0, FLAG, NULL, offsetof(struct links, requisites),
       "also print what the page needs: images, scripts, styles, media, and "
       "url() and @import of CSS" },
-    { "json", 0, FLAG, NULL, offsetof(struct links, json),
-      "print one JSON object per link: {\"url\": ..., \"kind\": ..., "
-      "\"nofollow\": ..., \"text\": ...}" },
+    JSON_OPTION(
+        struct links, json,
+        "print one JSON object per link: {\"url\": ..., \"kind\": ..., "
+        "\"nofollow\": ..., \"text\": ...}"),
     { .name = NULL }
 };
 
@@ -174,20 +173,16 @@ static enum outcome check(const struct links *l)
     return YES;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct links *l = calloc(1, sizeof *l);
-    char **operand = l ? options_read(&cmd_links, l, argv) : NULL;
+    struct links *l = settings;
     struct buffer bytes = { .bytes = NULL };
     enum outcome out = TROUBLE;
 
-    if (!l)
-        return trouble("no memory for %zu bytes", sizeof *l);
-    if (operand && check(l) == YES && load(&bytes, operand[0]) == YES)
+    if (check(l) == YES && load(&bytes, operand[0]) == YES)
         out = print_links(l, operand[0], &bytes);
     buffer_clear(&bytes);
-    free(l);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_links = {
@@ -196,6 +191,7 @@ const struct command cmd_links = {
     .synopsis = "FILE --base URL",
     .operands = 1,
     .most = 1,
+    .settings = sizeof(struct links),
     .options = options,
     .about =
         "Prints the links of a document, one per line, as a browser with "

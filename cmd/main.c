@@ -31,8 +31,6 @@
 #include "progress.h"
 #include "words.h"
 
-extern const struct command cmd_version;
-
 const struct command *command_find(const char *name)
 {
     for (int i = 0; commands[i]; i++)
@@ -106,12 +104,12 @@ enum outcome finish(enum outcome out)
 
 /* --- seen version --- */
 
-static enum outcome version_run(char **argv)
+static enum outcome version_run(void *settings, char **operand)
 {
-    if (!options_read(&cmd_version, NULL, argv))
-        return TROUBLE;
+    (void)settings;
+    (void)operand;
     output_format("seen %s\n", SEEN_VERSION);
-    return finish(YES);
+    return YES;
 }
 
 static const struct option version_options[] = { { .name = NULL } };
@@ -156,7 +154,7 @@ static int run(const struct command *cmd, char **argv)
     enum outcome out;
 
     sigaction(SIGBUS, &act, NULL);
-    out = cmd->run(argv);
+    out = command_run(cmd, argv);
     if (lost && out != TROUBLE)
         out = trouble("a part of a filter's file is lost: it was cut short "
                       "while it was in use, or its disk is full or fails");

@@ -19,8 +19,6 @@
 #include "output.h"
 #include "wait.h"
 
-extern const struct command cmd_merge;
-
 struct merge {
     const char *output;
     bool over, json, quiet;
@@ -32,10 +30,9 @@ static const struct option options[] = {
       "write the union to this file, which may be one of the filters" },
     { "over", 0, FLAG, NULL, offsetof(struct merge, over),
       "write it though it is past its capacity, with a higher rate" },
-    { "json", 0, FLAG, NULL, offsetof(struct merge, json),
-      "print the report as a JSON object on standard output" },
-    { "quiet", 0, FLAG, NULL, offsetof(struct merge, quiet),
-      "leave the report out" },
+    JSON_OPTION(struct merge, json,
+                "print the report as a JSON object on standard output"),
+    QUIET_OPTION(struct merge, quiet),
     WAIT_OPTION(struct merge, wait),
     { .name = NULL }
 };
@@ -126,36 +123,33 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
     return YES;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **path)
 {
-    struct merge m = { .wait.seconds = WAIT_SECONDS };
-    char **path = options_read(&cmd_merge, &m, argv);
+    struct merge *m = settings;
     struct seen_claim *claim = NULL;
     struct seen_filter *f;
     struct seen_error why;
     enum seen_code code = SEEN_OK;
     enum outcome out;
 
-    if (!path)
-        return TROUBLE;
-    if (!m.output)
+    if (!m->output)
         return trouble("-o OUT is missing; usage: seen merge %s",
                        cmd_merge.synopsis);
     /* Before reading: OUT may be one of the filters, and URLs that are added
        to it after it was read would be lost. */
-    if (!access_is_remote(m.output))
+    if (!access_is_remote(m->output))
         do
-            code = seen_store_claim(&claim, m.output, &why);
-        while (wait_again(&m.wait, code));
+            code = seen_store_claim(&claim, m->output, &why);
+        while (wait_again(&m->wait, code));
     if (code != SEEN_OK)
-        return trouble_with(m.output, &why);
+        return trouble_with(m->output, &why);
     if (access_load(&f, path[0], &why) != SEEN_OK)
         out = trouble_with(path[0], &why);
     else
-        out = unite(&m, claim, f, path);
+        out = unite(m, claim, f, path);
     seen_filter_free(f);
     seen_claim_free(claim);
-    return finish(out);
+    return out;
 }
 
 const struct command cmd_merge = {
@@ -165,6 +159,7 @@ const struct command cmd_merge = {
     .operands = 1,
     .most = -1,
     .filters = -1,
+    .settings = sizeof(struct merge),
     .options = options,
     .about =
         "Writes a filter of all URLs that are in at least one of the filters. "

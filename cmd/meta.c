@@ -23,16 +23,14 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_meta;
-
 struct meta {
     bool json;
     struct wait wait;
 };
 
 static const struct option options[] = {
-    { "json", 0, FLAG, NULL, offsetof(struct meta, json),
-      "print a JSON object of all metadata, after a change also" },
+    JSON_OPTION(struct meta, json,
+                "print a JSON object of all metadata, after a change also"),
     WAIT_OPTION(struct meta, wait),
     { .name = NULL }
 };
@@ -151,22 +149,19 @@ static enum outcome change(struct meta *m, const char *path, char **pair)
     return code == SEEN_OK ? YES : trouble_with(path, &why);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct meta m = { .wait.seconds = WAIT_SECONDS };
-    char **operand = options_read(&cmd_meta, &m, argv);
+    struct meta *m = settings;
     size_t n = 1, pairs = 0;
 
-    if (!operand)
-        return TROUBLE;
     for (; operand[n]; n++)
         pairs += strchr(operand[n], '=') != NULL;
     if (pairs && pairs < n - 1)
         return trouble("either names, which are printed, or NAME=VALUE; "
                        "usage: seen meta %s",
                        cmd_meta.synopsis);
-    return finish(pairs ? change(&m, operand[0], operand + 1)
-                        : print(&m, operand[0], operand + 1));
+    return pairs ? change(m, operand[0], operand + 1)
+                 : print(m, operand[0], operand + 1);
 }
 
 const struct command cmd_meta = {
@@ -176,6 +171,7 @@ const struct command cmd_meta = {
     .operands = 1,
     .most = -1,
     .filters = 1,
+    .settings = sizeof(struct meta),
     .options = options,
     .about =
         "Without operands it prints all metadata, a line NAME=VALUE each; for "

@@ -1,5 +1,5 @@
 /*
- * options.c - from argv to the struct of a command.
+ * options.c - from argv to the struct of a command, and to its run.
  *
  * Options and operands may come in any order; "--" ends the options.
  */
@@ -61,7 +61,9 @@ static const char *why_absent(const struct command *cmd, const char *typed)
     return NULL;
 }
 
-char **options_read(const struct command *cmd, void *into, char **argv)
+/* Fill the struct at `into` and return the operands, NULL-terminated and still
+   owned by argv; NULL after a message. */
+static char **read_all(const struct command *cmd, void *into, char **argv)
 {
     const char *why;
     char **operand = argv, **to = argv;
@@ -105,4 +107,76 @@ char **options_read(const struct command *cmd, void *into, char **argv)
         return NULL;
     }
     return operand;
+}
+
+/* --- run it --- */
+
+/* Is the word in a list with spaces on both sides of each? */
+static bool listed(const char *list, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = list; (at = strstr(at, word)); at += len)
+        if (at != list && at[-1] == ' ' && at[len] == ' ')
+            return true;
+    return false;
+}
+
+static enum outcome run_part(const struct command *cmd,
+                             const struct command_part *part, void *settings,
+                             char **operand)
+{
+    int n = 0;
+
+    while (operand[n])
+        n++;
+    if (n < part->least || (part->most >= 0 && n > part->most))
+        return trouble("usage: seen %s %s %s", cmd->name, part->name,
+                       part->synopsis);
+    for (const struct option *o = cmd->options; part->takes && o->name; o++)
+        if (option_given(o, settings) && !listed(part->takes, o->name))
+            return trouble("--%s: no such option of seen %s %s", o->name,
+                           cmd->name, part->name);
+    return part->run(settings, operand);
+}
+
+/* "check, try or convert" */
+static enum outcome no_part(const struct command *cmd, const char *typed)
+{
+    char names[256] = "";
+    size_t len = 0;
+
+    for (const struct command_part *p = cmd->parts; p->name; p++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                p == cmd->parts ? ""
+                                : p[1].name     ? ", "
+                                                : " or ",
+                                p->name);
+    return trouble("%s: expected %s", typed, names);
+}
+
+static enum outcome run(const struct command *cmd, void *settings,
+                        char **operand)
+{
+    for (const struct command_part *p = cmd->parts; p && p->name; p++)
+        if (*operand && !strcmp(*operand, p->name))
+            return run_part(cmd, p, settings, operand + 1);
+    return cmd->run ? cmd->run(settings, operand) : no_part(cmd, *operand);
+}
+
+enum outcome command_run(const struct command *cmd, char **argv)
+{
+    void *settings = calloc(1, cmd->settings + 1);
+    enum outcome out = TROUBLE;
+
+    if (!settings)
+        return trouble("no memory for %zu bytes", cmd->settings);
+    if (cmd->begin)
+        cmd->begin(settings);
+    if (!cmd->passes)
+        argv = read_all(cmd, settings, argv);
+    if (argv)
+        out = run(cmd, settings, argv);
+    free(settings);
+    return finish(out);
 }

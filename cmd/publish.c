@@ -16,36 +16,33 @@
 #include "output.h"
 #include "registry.h"
 
-extern const struct command cmd_publish;
-
-struct options {
+struct announcement {
     const char *url, *text;
     uint64_t deltas;
     bool rehash, allow_empty, registry, dry, json, quiet;
 };
 
 static const struct option options[] = {
-    { "url", 0, TEXT, "URL", offsetof(struct options, url),
+    { "url", 0, TEXT, "URL", offsetof(struct announcement, url),
       "where the folder is on the web; default: as the last time" },
-    { "deltas", 0, SEED, "N", offsetof(struct options, deltas),
+    { "deltas", 0, COUNT_OR_NONE, "N", offsetof(struct announcement, deltas),
       "keep N deltas per filter, and a copy of it; default: as the last "
       "time, and 0 the first time" },
-    { "text", 0, TEXT, "yes|no", offsetof(struct options, text),
+    { "text", 0, TEXT, "yes|no", offsetof(struct announcement, text),
       "write the text form, NAME.csv, beside each filter, too; default: as "
       "the last time, and no the first time" },
-    { "rehash", 0, FLAG, NULL, offsetof(struct options, rehash),
+    { "rehash", 0, FLAG, NULL, offsetof(struct announcement, rehash),
       "also read files that look unchanged" },
-    { "allow-empty", 0, FLAG, NULL, offsetof(struct options, allow_empty),
+    { "allow-empty", 0, FLAG, NULL, offsetof(struct announcement, allow_empty),
       "also announce new filters that hold no URL" },
-    { "registry", 0, FLAG, NULL, offsetof(struct options, registry),
+    { "registry", 0, FLAG, NULL, offsetof(struct announcement, registry),
       "only write an overview of archives and their filters: registry.html "
       "and registry.txt" },
-    { "dry-run", 0, FLAG, NULL, offsetof(struct options, dry),
+    { "dry-run", 0, FLAG, NULL, offsetof(struct announcement, dry),
       "report what would change, and write nothing" },
-    { "json", 0, FLAG, NULL, offsetof(struct options, json),
-      "print the report as a JSON object" },
-    { "quiet", 0, FLAG, NULL, offsetof(struct options, quiet),
-      "print only what went wrong" },
+    JSON_OPTION(struct announcement, json,
+                "print the report as a JSON object"),
+    QUIET_OPTION(struct announcement, quiet),
     { .name = NULL }
 };
 
@@ -84,7 +81,7 @@ static void print_event(const struct publish_event *e)
 
 static void on_event(void *whose, const struct publish_event *e)
 {
-    const struct options *o = whose;
+    const struct announcement *o = whose;
 
     switch (e->what) {
     case PUBLISH_LEFT:
@@ -158,58 +155,54 @@ static void print_totals(const struct publish_totals *totals, bool dry)
 }
 
 /* --registry writes two files, and publishes nothing. */
-static enum outcome write_registry(const struct options *o, char **folder)
+static enum outcome write_registry(const struct announcement *o, char **folder)
 {
-    if (o->url || o->text || o->deltas != PUBLISH_AS_BEFORE || o->rehash ||
-        o->allow_empty)
+    if (o->url || o->text || o->deltas || o->rehash || o->allow_empty)
         return trouble("--registry only writes an overview; publish the "
                        "filters of %s by another run",
                        *folder);
-    return finish(
-        cmd_registry_write(*folder, folder + 1, o->dry, o->json, o->quiet));
+    return cmd_registry_write(*folder, folder + 1, o->dry, o->json, o->quiet);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **folder)
 {
-    struct options o = { .deltas = PUBLISH_AS_BEFORE };
-    char **folder = options_read(&cmd_publish, &o, argv);
-    struct publish_options publishing = { .each = on_event, .whose = &o };
+    const struct announcement *o = settings;
+    struct publish_options publishing = { .each = on_event,
+                                          .whose = settings };
     struct publish_totals totals;
     struct seen_error why;
     enum seen_code code;
 
-    if (!folder)
-        return TROUBLE;
-    if (o.registry)
-        return write_registry(&o, folder);
+    if (o->registry)
+        return write_registry(o, folder);
     if (folder[1])
         return trouble("%s: one operand too many; lists are for --registry",
                        folder[1]);
     publishing.folder = *folder;
-    publishing.url = o.url;
-    publishing.deltas = o.deltas;
-    if (o.text)
-        publishing.text = *o.text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
-    publishing.rehash = o.rehash;
-    publishing.allow_empty = o.allow_empty;
-    publishing.dry = o.dry;
-    if (o.json) {
+    publishing.url = o->url;
+    publishing.deltas = o->deltas ? o->deltas - 1 : PUBLISH_AS_BEFORE;
+    if (o->text)
+        publishing.text = *o->text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
+    publishing.rehash = o->rehash;
+    publishing.allow_empty = o->allow_empty;
+    publishing.dry = o->dry;
+    if (o->json) {
         cmd_json_open(NULL, '{');
         cmd_json_open("files", '[');
     }
     code = publish(&publishing, &totals, &why);
-    if (o.json) {
+    if (o->json) {
         cmd_json_shut(']');
         if (code == SEEN_OK)
             print_totals_json(&totals);
         cmd_json_shut('}');
-    } else if (code == SEEN_OK && !o.quiet) {
-        print_totals(&totals, o.dry);
+    } else if (code == SEEN_OK && !o->quiet) {
+        print_totals(&totals, o->dry);
     }
     publish_totals_clear(&totals);
     if (code != SEEN_OK)
-        return finish(trouble_with(*folder, &why));
-    return finish(totals.left || totals.refused ? TROUBLE : YES);
+        return trouble_with(*folder, &why);
+    return totals.left || totals.refused ? TROUBLE : YES;
 }
 
 const struct command cmd_publish = {
@@ -218,6 +211,7 @@ const struct command cmd_publish = {
     .synopsis = "DIR [--url URL], or DIR --registry [LIST...]",
     .operands = 1,
     .most = -1,
+    .settings = sizeof(struct announcement),
     .options = options,
     .about =
         "Writes, beside the filters of a folder and its subfolders (*.seen), "

@@ -19,8 +19,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_queue;
-
 static const struct option options[] = {
     { "queue", 0, TEXT, "WHERE", offsetof(struct cmd_queue, place.queue),
       "sqlite:FILE, postgresql://HOST/DATABASE or amqp://HOST "
@@ -30,15 +28,16 @@ static const struct option options[] = {
       "the password of that server, in the first line of a file" },
     { "most", 0, COUNT, "N", offsetof(struct cmd_queue, most),
       "dead, take: at most this number (default 1000; take: all)" },
-    { "wait", 0, DURATION_OR_NONE, "TIME", offsetof(struct cmd_queue, wait),
+    { "wait", 0, DURATION_OR_NONE, "TIME",
+      offsetof(struct cmd_queue, wait_given),
       "take: end when none came for this long (default 0s)" },
     { "id", 0, TEXT, "ID", offsetof(struct cmd_queue, id),
       "put: the id of the only message (default: the first 32 hexadecimal "
       "digits of the SHA-256 of each line)" },
     { "all", 0, FLAG, NULL, offsetof(struct cmd_queue, all),
       "retry, drop: all dead letters of the queue" },
-    { "json", 0, FLAG, NULL, offsetof(struct cmd_queue, json),
-      "stats, dead: print a JSON list; dead: with the bodies" },
+    JSON_OPTION(struct cmd_queue, json,
+                "stats, dead: print a JSON list; dead: with the bodies"),
     { .name = NULL }
 };
 
@@ -210,25 +209,14 @@ static enum outcome drop_dead(struct cmd_queue *o, char **operand)
 
 /* --- the command --- */
 
-static const struct queue_job {
-    const char *name, *synopsis;
-    int least, most; /* operands; most -1: any */
-    enum outcome (*run)(struct cmd_queue *o, char **operand);
-} jobs[] = {
-    { "stats", "[NAME]", 0, 1, show_stats },
-    { "dead", "NAME", 1, 1, show_dead },
-    { "retry", "NAME ID...|--all", 1, -1, retry_dead },
-    { "drop", "NAME ID...|--all", 1, -1, drop_dead },
-    { "take", "NAME", 1, 1, cmd_queue_take },
-    { "put", "NAME", 1, 1, cmd_queue_put },
-};
-
-static enum outcome run_job(const struct queue_job *job, struct cmd_queue *o,
-                            char **operand)
+/* The first operand is the name of the queue; it may be missing for stats. */
+static enum outcome with_queue(struct cmd_queue *o, char **operand, bool make,
+                               enum outcome (*run)(struct cmd_queue *o,
+                                                   char **operand))
 {
     const struct queue_settings settings = {
         .patience = 5000,
-        .existing = job->run != cmd_queue_put,
+        .existing = !make,
         .names = *operand ? *operand : CMD_PLACE_JOBS ",pages.0",
     };
     struct seen_error why;
@@ -240,33 +228,52 @@ static enum outcome run_job(const struct queue_job *job, struct cmd_queue *o,
     /* The address may hold a password: it is not repeated. */
     if (queue_open(&o->q, o->place.queue, &settings, &why) != SEEN_OK)
         return trouble("--queue: %s", why.text);
-    out = job->run(o, *operand ? operand + 1 : operand);
+    out = run(o, *operand ? operand + 1 : operand);
     queue_close(o->q);
-    return finish(out);
+    return out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome stats(void *settings, char **operand)
 {
-    struct cmd_queue o = { .name = NULL };
-    char **operand = options_read(&cmd_queue, &o, argv);
-    int n = 0;
-
-    if (!operand)
-        return TROUBLE;
-    o.wait = o.wait ? (o.wait - 1) * 1000 : 0;
-    while (operand[n + 1])
-        n++;
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        if (strcmp(jobs[i].name, operand[0]) != 0)
-            continue;
-        if (n < jobs[i].least || (jobs[i].most >= 0 && n > jobs[i].most))
-            return trouble("usage: seen queue %s %s", jobs[i].name,
-                           jobs[i].synopsis);
-        return run_job(&jobs[i], &o, operand + 1);
-    }
-    return trouble("%s: expected stats, dead, retry, drop, take or put",
-                   operand[0]);
+    return with_queue(settings, operand, false, show_stats);
 }
+
+static enum outcome dead(void *settings, char **operand)
+{
+    return with_queue(settings, operand, false, show_dead);
+}
+
+static enum outcome retry(void *settings, char **operand)
+{
+    return with_queue(settings, operand, false, retry_dead);
+}
+
+static enum outcome drop(void *settings, char **operand)
+{
+    return with_queue(settings, operand, false, drop_dead);
+}
+
+static enum outcome take(void *settings, char **operand)
+{
+    return with_queue(settings, operand, false, cmd_queue_take);
+}
+
+static enum outcome put(void *settings, char **operand)
+{
+    return with_queue(settings, operand, true, cmd_queue_put);
+}
+
+#define PLACE " queue password-file "
+
+static const struct command_part parts[] = {
+    { "stats", "[NAME]", 0, 1, PLACE "json ", stats },
+    { "dead", "NAME", 1, 1, PLACE "json most ", dead },
+    { "retry", "NAME ID...|--all", 1, -1, PLACE "json all ", retry },
+    { "drop", "NAME ID...|--all", 1, -1, PLACE "json all ", drop },
+    { "take", "NAME", 1, 1, PLACE "most wait ", take },
+    { "put", "NAME", 1, 1, PLACE "id ", put },
+    { .name = NULL }
+};
 
 const struct command cmd_queue = {
     .name = "queue",
@@ -274,6 +281,7 @@ const struct command cmd_queue = {
     .synopsis = "stats|dead|retry|drop|take|put [NAME] [ID...]",
     .operands = 1,
     .most = -1,
+    .settings = sizeof(struct cmd_queue),
     .options = options,
     .about =
         "seen queue stats prints for each queue how many messages may be "
@@ -308,5 +316,5 @@ const struct command cmd_queue = {
                 "$ seen queue take pages.0 --queue sqlite:jobs.db --wait 1m\n"
                 "$ seen queue retry jobs news@1767225600 --queue "
                 "sqlite:jobs.db\n",
-    .run = run,
+    .parts = parts,
 };

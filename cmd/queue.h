@@ -8,7 +8,7 @@
 
 struct cmd_queue {
     struct cmd_place place;
-    uint64_t most, wait; /* wait: ms */
+    uint64_t most, wait_given; /* s + 1 */
     const char *id;
     bool all, json;
     struct queue *q;

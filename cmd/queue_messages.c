@@ -121,7 +121,7 @@ static enum outcome print_batch(struct cmd_queue *o,
         good = !output_flush() && reader_has_it(&p);
         p.printed += good;
     }
-    if (!one_by_one && !output_flush()) /* finish() reports it */
+    if (!one_by_one && !output_flush()) /* it is reported */
         p.printed = b->n;
     o->ended = p.printed < b->n;
     acknowledge(&p);
@@ -131,7 +131,8 @@ static enum outcome print_batch(struct cmd_queue *o,
 
 enum outcome cmd_queue_take(struct cmd_queue *o, char **operand)
 {
-    unsigned wait = o->wait < UINT32_MAX ? (unsigned)o->wait : UINT32_MAX;
+    uint64_t ms = o->wait_given ? (o->wait_given - 1) * 1000 : 0;
+    unsigned wait = ms < UINT32_MAX ? (unsigned)ms : UINT32_MAX;
     struct queue_batch b = { .message = NULL };
     enum outcome out = YES;
     struct seen_error why;

@@ -14,8 +14,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_remove;
-
 struct removal {
     const char *sync;
     bool count, json;
@@ -41,8 +39,9 @@ static const struct option options[] = {
     { "sync", 0, TEXT, "always|everysec|no", offsetof(struct removal, sync),
       "when a removal is safe from a power failure: before it is printed "
       "(default), about a second later, or when the system writes it" },
-    { "json", 0, FLAG, NULL, offsetof(struct removal, json),
-      "print one JSON object per line: {\"url\": ..., \"removed\": true}" },
+    JSON_OPTION(
+        struct removal, json,
+        "print one JSON object per line: {\"url\": ..., \"removed\": true}"),
     ACCESS_OPTIONS(struct removal, access),
     WAIT_OPTION(struct removal, wait),
     INPUT_OPTIONS(struct removal, inputs),
@@ -187,29 +186,19 @@ static enum outcome remove_urls(struct removal *r, char **operand)
     return out == YES && r->sum[0] ? NO : out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct removal *r = calloc(1, sizeof *r);
-    enum outcome out = TROUBLE;
+    struct removal *r = settings;
     struct seen_error why;
-    char **operand;
+    enum outcome out;
 
-    if (!r)
-        return trouble("no memory for %zu bytes", sizeof *r);
-    r->wait.seconds = WAIT_SECONDS;
-    operand = options_read(&cmd_remove, r, argv);
-    if (!operand)
-        goto free_removal;
     r->filter = access_write(operand[0], &r->access, false,
                              access_sync(r->sync), false, r->wait);
     if (!r->filter)
-        goto free_removal;
+        return TROUBLE;
     out = remove_urls(r, operand);
     if (seen_store_close(r->filter, &why) != SEEN_OK)
         out = trouble_with(operand[0], &why);
-    out = finish(out);
-free_removal:
-    free(r);
     return out;
 }
 
@@ -220,6 +209,7 @@ const struct command cmd_remove = {
     .operands = 1,
     .most = -1,
     .filters = 1,
+    .settings = sizeof(struct removal),
     .options = options,
     .about =
         "Removes URLs that were added before, once for each time that they are "

@@ -22,8 +22,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_robots;
-
 struct robots {
     const char *agent;
     uint64_t status;
@@ -36,15 +34,16 @@ struct robots {
 static const struct option options[] = {
     { "agent", 0, TEXT, "PRODUCT", offsetof(struct robots, agent),
       "the product token of the crawler; default seen" },
-    { "status", 0, SEED, "N", offsetof(struct robots, status),
+    { "status", 0, COUNT_OR_NONE, "N", offsetof(struct robots, status),
       "the HTTP status that robots.txt came with, 0 for no answer; default "
       "200" },
     { "explain", 0, FLAG, NULL, offsetof(struct robots, explain),
       "print the line that decides, too, and the crawl delay and sitemaps" },
-    { "json", 0, FLAG, NULL, offsetof(struct robots, json),
-      "print one JSON object per line: first {\"agent\": ..., \"status\": ..., "
-      "\"crawl_delay\": ..., \"sitemaps\": [...]}, then per URL {\"url\": ..., "
-      "\"allowed\": ..., \"rule\": ..., \"line\": ...}" },
+    JSON_OPTION(
+        struct robots, json,
+        "print one JSON object per line: first {\"agent\": ..., \"status\": ..., "
+        "\"crawl_delay\": ..., \"sitemaps\": [...]}, then per URL {\"url\": ..., "
+        "\"allowed\": ..., \"rule\": ..., \"line\": ...}"),
     { .name = NULL }
 };
 
@@ -205,26 +204,26 @@ static void answer(struct robots *r, struct seen_span url)
     show(r, url, &v);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct robots r = { .agent = "seen", .status = 200 };
-    char **operand = options_read(&cmd_robots, &r, argv);
+    struct robots *r = settings;
 
-    if (!operand)
-        return TROUBLE;
-    if (r.status > 999)
+    if (!r->agent)
+        r->agent = "seen";
+    r->status = r->status ? r->status - 1 : 200;
+    if (r->status > 999)
         return trouble("--status: not the status of an HTTP answer");
-    r.answer = web_robots_status((int)r.status);
-    if (r.answer == WEB_ROBOTS_READ && !load(&r, *operand))
+    r->answer = web_robots_status((int)r->status);
+    if (r->answer == WEB_ROBOTS_READ && !load(r, *operand))
         return TROUBLE;
-    if (r.json)
-        show_file_json(&r);
-    else if (r.explain || !operand[1])
-        show_file(&r);
+    if (r->json)
+        show_file_json(r);
+    else if (r->explain || !operand[1])
+        show_file(r);
     for (operand++; *operand && !output_dead(); operand++)
-        answer(&r, span_of(*operand));
-    web_robots_free(r.rules);
-    return finish(r.denied ? NO : YES);
+        answer(r, span_of(*operand));
+    web_robots_free(r->rules);
+    return r->denied ? NO : YES;
 }
 
 const struct command cmd_robots = {
@@ -233,6 +232,7 @@ const struct command cmd_robots = {
     .synopsis = "FILE [URL...]",
     .operands = 1,
     .most = -1,
+    .settings = sizeof(struct robots),
     .options = options,
     .about =
         "Prints one line per URL: allowed or disallowed, a tab, and the URL, as "

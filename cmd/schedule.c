@@ -25,8 +25,6 @@
 #include "output.h"
 #include "place.h"
 
-extern const struct command cmd_schedule;
-
 enum {
     LOOK = 1000,     /* ms between two looks at the folder */
     PATIENCE = 5000, /* ms that one attempt to publish waits for a server */
@@ -64,10 +62,8 @@ static const struct option options[] = {
     { "clock", 0, TEXT, "TIME", offsetof(struct scheduling, clock),
       "begin at this time (2026-01-31T00:00:00Z), and do not wait: for tests; "
       "with --once or --stop-after" },
-    { "json", 'j', FLAG, NULL, offsetof(struct scheduling, json),
-      "print one JSON object per job" },
-    { "quiet", 'q', FLAG, NULL, offsetof(struct scheduling, quiet),
-      "print only what went wrong" },
+    JSON_OPTION(struct scheduling, json, "print one JSON object per job"),
+    QUIET_OPTION(struct scheduling, quiet),
     { .name = NULL }
 };
 
@@ -258,7 +254,7 @@ static enum outcome rounds(struct scheduling *o)
     crawl_schedule_count(o->schedule, &valid, &faulty);
     if (code != SEEN_OK || (o->once && (faulty || o->unread)))
         return TROUBLE;
-    return finish(YES);
+    return YES;
 }
 
 static enum outcome schedule(struct scheduling *o)
@@ -297,17 +293,10 @@ static enum outcome schedule(struct scheduling *o)
     return out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct scheduling *o = calloc(1, sizeof *o);
-    enum outcome out = TROUBLE;
-
-    if (!o)
-        return trouble("no memory for %zu bytes", sizeof *o);
-    if (options_read(&cmd_schedule, o, argv))
-        out = schedule(o);
-    free(o);
-    return out;
+    (void)operand;
+    return schedule(settings);
 }
 
 const struct command cmd_schedule = {
@@ -315,6 +304,7 @@ const struct command cmd_schedule = {
     .summary = "ask workers for visits, again and again",
     .synopsis = "--templates DIR [--every TIME] [--once]",
     .most = 0,
+    .settings = sizeof(struct scheduling),
     .options = options,
     .absent = cmd_place_absent,
     .about =

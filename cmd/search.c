@@ -13,8 +13,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_search;
-
 struct search_options {
     uint64_t limit;
     bool json;
@@ -24,8 +22,7 @@ struct search_options {
 static const struct option options[] = {
     { "limit", 'n', COUNT, "N", offsetof(struct search_options, limit),
       "print at most this many pages (default 10)" },
-    { "json", 'j', FLAG, NULL, offsetof(struct search_options, json),
-      "print an object per page" },
+    JSON_OPTION(struct search_options, json, "print an object per page"),
     { .name = NULL }
 };
 
@@ -79,18 +76,15 @@ static void print_result(void *owner, const struct crawl_search_result *r)
     buffer_clear(&snippet);
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct search_options s = { .limit = 10 };
-    char **operand = options_read(&cmd_search, &s, argv);
+    struct search_options *s = settings;
     struct seen_error why;
 
-    if (!operand)
-        return TROUBLE;
-    if (crawl_search_ask(operand[0], operand + 1, s.limit, print_result, &s,
-                         &why) != SEEN_OK)
+    if (crawl_search_ask(operand[0], operand + 1, s->limit ? s->limit : 10,
+                         print_result, s, &why) != SEEN_OK)
         return trouble_with(operand[0], &why);
-    return finish(s.found ? YES : NO);
+    return s->found ? YES : NO;
 }
 
 const struct command cmd_search = {
@@ -99,6 +93,7 @@ const struct command cmd_search = {
     .synopsis = "DIR WORD...",
     .operands = 2,
     .most = -1,
+    .settings = sizeof(struct search_options),
     .options = options,
     .about =
         "Prints the pages of a crawl that have all of the words in their title "

@@ -27,8 +27,6 @@
 #include "access.h"
 #include "secret.h"
 
-extern const struct command cmd_serve;
-
 enum { TOKEN_TEXT = 512, MEMENTOS = 100000000, MESSAGES = 100, MINUTE = 60 };
 
 struct serve {
@@ -476,14 +474,16 @@ static enum outcome serve(struct serve *s, char **operand)
     return trouble_with(why.at < n ? operand[why.at] : "serve", &why);
 }
 
-static enum outcome run(char **argv)
+static void set_seed(void *settings)
 {
-    struct serve s = { .any = random_seed() };
-    char **operand;
+    struct serve *s = settings;
 
-    s.seed = s.any;
-    operand = options_read(&cmd_serve, &s, argv);
-    return operand ? serve(&s, operand) : TROUBLE;
+    s->seed = s->any = random_seed();
+}
+
+static enum outcome run(void *settings, char **operand)
+{
+    return serve(settings, operand);
 }
 
 const struct command cmd_serve = {
@@ -493,6 +493,7 @@ const struct command cmd_serve = {
     .operands = 0,
     .most = -1,
     .filters = -1,
+    .settings = sizeof(struct serve),
     .options = options,
     .about =
         "Serves filters: NAME=FILTER is an archive of that name, FILTER one "
@@ -521,5 +522,6 @@ const struct command cmd_serve = {
                 "filters/\n"
                 "$ seen serve --aggregate --archives archives.json filters/\n"
                 "$ seen serve --search site\n",
+    .begin = set_seed,
     .run = run,
 };

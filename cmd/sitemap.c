@@ -20,8 +20,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_sitemap;
-
 struct sitemap {
     const char *base;
     bool json;
@@ -34,9 +32,9 @@ static const struct option options[] = {
     { "base", 0, TEXT, "URL", offsetof(struct sitemap, base),
       "the URL of the list itself, which relative URLs are relative to; "
       "without it they are refused" },
-    { "json", 0, FLAG, NULL, offsetof(struct sitemap, json),
-      "print one JSON object per line: {\"url\": ..., \"kind\": "
-      "\"page\"|\"sitemap\", \"lastmod\": ...}" },
+    JSON_OPTION(struct sitemap, json,
+                "print one JSON object per line: {\"url\": ..., \"kind\": "
+                "\"page\"|\"sitemap\", \"lastmod\": ...}"),
     { .name = NULL }
 };
 
@@ -110,31 +108,29 @@ static enum seen_code read_all(struct sitemap *m, int fd,
     return code;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run(void *settings, char **operand)
 {
-    struct sitemap m = { .base = "about:blank" };
-    char **operand = options_read(&cmd_sitemap, &m, argv);
-    bool standard = operand && !strcmp(*operand, "-");
+    struct sitemap *m = settings;
+    bool standard = !strcmp(*operand, "-");
     enum outcome out = YES;
     struct seen_error why;
     int fd;
 
-    if (!operand)
-        return TROUBLE;
-    m.name = standard ? "standard input" : *operand;
-    if (web_sitemap_new(&m.reader, m.base, on_entry, &m, &why) != SEEN_OK)
+    m->name = standard ? "standard input" : *operand;
+    if (web_sitemap_new(&m->reader, m->base ? m->base : "about:blank",
+                        on_entry, m, &why) != SEEN_OK)
         return trouble_with("--base", &why);
     fd = standard ? STDIN_FILENO : open(*operand, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        out = trouble("%s: cannot be opened: %s", m.name, strerror(errno));
-    else if (read_all(&m, fd, &why) != SEEN_OK)
-        out = trouble_with(m.name, &why);
-    else if (m.bad || !m.good)
+        out = trouble("%s: cannot be opened: %s", m->name, strerror(errno));
+    else if (read_all(m, fd, &why) != SEEN_OK)
+        out = trouble_with(m->name, &why);
+    else if (m->bad || !m->good)
         out = NO;
     if (fd >= 0 && !standard)
         close(fd);
-    web_sitemap_free(m.reader);
-    return finish(out);
+    web_sitemap_free(m->reader);
+    return out;
 }
 
 const struct command cmd_sitemap = {
@@ -143,6 +139,7 @@ const struct command cmd_sitemap = {
     .synopsis = "FILE",
     .operands = 1,
     .most = 1,
+    .settings = sizeof(struct sitemap),
     .options = options,
     .about =
         "Prints the URLs of a sitemap, a sitemap index, an RSS or Atom feed, or "

@@ -22,8 +22,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_template;
-
 static const struct option options[] = {
     { "base", 0, TEXT, "URL", offsetof(struct cmd_template, base),
       "the address of the page: select prints links as whole URLs, try needs "
@@ -36,8 +34,8 @@ static const struct option options[] = {
       "try: the page type, as if a follow rule had given it" },
     { "output", 'o', PATH, "OUT", offsetof(struct cmd_template, output),
       "convert: write to this file, which is replaced; - is standard output" },
-    { "json", 0, FLAG, NULL, offsetof(struct cmd_template, json),
-      "select: print one object per result; try: one object" },
+    JSON_OPTION(struct cmd_template, json,
+                "select: print one object per result; try: one object"),
     { "allow-private", 0, FLAG, NULL,
       offsetof(struct cmd_template, allow_private),
       "try: also connect to private, loopback and link-local addresses" },
@@ -218,9 +216,9 @@ static enum outcome select_from(const struct cmd_template *o, char **operand,
     return out == YES && !s.found ? NO : out;
 }
 
-static enum outcome template_select(const struct cmd_template *o,
-                                    char **operand)
+static enum outcome template_select(void *settings, char **operand)
 {
+    const struct cmd_template *o = settings;
     struct web_selector *selector;
     struct seen_error why;
     enum outcome out;
@@ -235,12 +233,11 @@ static enum outcome template_select(const struct cmd_template *o,
 
 /* --- check --- */
 
-static enum outcome template_check(const struct cmd_template *o,
-                                   char **operand)
+static enum outcome template_check(void *settings, char **operand)
 {
     struct crawl_template *t = cmd_template_load(operand[0]);
 
-    (void)o;
+    (void)settings;
     if (!t)
         return TROUBLE;
     output_format("%s: %llu start URL%s, template %s\n", operand[0],
@@ -253,9 +250,9 @@ static enum outcome template_check(const struct cmd_template *o,
 
 /* --- convert --- */
 
-static enum outcome template_convert(const struct cmd_template *o,
-                                     char **operand)
+static enum outcome template_convert(void *settings, char **operand)
 {
+    const struct cmd_template *o = settings;
     struct buffer json = { .bytes = NULL };
     struct crawl_template *t = NULL;
     struct seen_error why;
@@ -293,77 +290,16 @@ static enum outcome template_convert(const struct cmd_template *o,
 
 /* --- the command --- */
 
-static const struct template_job {
-    const char *name, *synopsis;
-    int operands;
-    enum outcome (*run)(const struct cmd_template *o, char **operand);
-    const char *takes; /* the options, with a space behind each */
-} jobs[] = {
-    { "select", "FILE SELECTOR", 2, template_select,
-      "base charset xpath json " },
-    { "check", "TEMPLATE", 1, template_check, "" },
-    { "try", "TEMPLATE FILE|URL", 2, cmd_template_try,
-      "base charset type json allow-private allow ca timeout " },
-    { "convert", "IN.xml -o OUT.json", 1, template_convert, "output " },
+static const struct command_part parts[] = {
+    { "select", "FILE SELECTOR", 2, 2, " base charset xpath json ",
+      template_select },
+    { "check", "TEMPLATE", 1, 1, " ", template_check },
+    { "try", "TEMPLATE FILE|URL", 2, 2,
+      " base charset type json allow-private allow ca timeout ",
+      cmd_template_try },
+    { "convert", "IN.xml -o OUT.json", 1, 1, " output ", template_convert },
+    { .name = NULL }
 };
-enum { JOBS = sizeof jobs / sizeof jobs[0] };
-
-/* Was an option given that this job does not have? */
-static bool check_options(const struct template_job *job,
-                          const struct cmd_template *o)
-{
-    const struct {
-        const char *name;
-        bool given;
-    } given[] = {
-        { "base ", o->base },
-        { "charset ", o->charset },
-        { "xpath ", o->xpath },
-        { "type ", o->type },
-        { "output ", o->output },
-        { "json ", o->json },
-        { "allow-private ", o->allow_private },
-        { "allow ", o->allow },
-        { "ca ", o->ca },
-        { "timeout ", o->timeout },
-    };
-
-    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
-        const char *at = strstr(job->takes, given[i].name);
-
-        while (at && at != job->takes && at[-1] != ' ')
-            at = strstr(at + 1, given[i].name);
-        if (given[i].given && !at) {
-            trouble("--%.*s: no such option of seen template %s",
-                    (int)strlen(given[i].name) - 1, given[i].name, job->name);
-            return false;
-        }
-    }
-    return true;
-}
-
-static enum outcome run(char **argv)
-{
-    struct cmd_template o = { .base = NULL };
-    char **operand = options_read(&cmd_template, &o, argv);
-    int n = 0;
-
-    if (!operand)
-        return TROUBLE;
-    while (operand[n + 1])
-        n++;
-    for (size_t i = 0; i < JOBS; i++) {
-        if (strcmp(jobs[i].name, operand[0]) != 0)
-            continue;
-        if (n != jobs[i].operands)
-            return trouble("usage: seen template %s %s", jobs[i].name,
-                           jobs[i].synopsis);
-        if (!check_options(&jobs[i], &o))
-            return TROUBLE;
-        return finish(jobs[i].run(&o, operand + 1));
-    }
-    return trouble("%s: expected select, check, try or convert", operand[0]);
-}
 
 const struct command cmd_template = {
     .name = "template",
@@ -371,6 +307,7 @@ const struct command cmd_template = {
     .synopsis = "select|check|try|convert FILE [SELECTOR|PAGE]",
     .operands = 1,
     .most = 3,
+    .settings = sizeof(struct cmd_template),
     .options = options,
     .about =
         "seen template select FILE SELECTOR prints what a selector finds in a "
@@ -404,5 +341,5 @@ const struct command cmd_template = {
                 "$ seen template check questions.json\n"
                 "$ seen template try questions.json page.html\n"
                 "$ seen template convert questions.xml -o questions.json\n",
-    .run = run,
+    .parts = parts,
 };

@@ -31,6 +31,6 @@ bool cmd_template_fetch(const struct cmd_template *o, const char *url,
                         struct buffer *page, struct buffer *final);
 
 /* seen template try */
-enum outcome cmd_template_try(const struct cmd_template *o, char **operand);
+enum outcome cmd_template_try(void *settings, char **operand);
 
 #endif

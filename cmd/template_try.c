@@ -385,8 +385,9 @@ static enum outcome try_template(const struct cmd_template *o,
     return out;
 }
 
-enum outcome cmd_template_try(const struct cmd_template *o, char **operand)
+enum outcome cmd_template_try(void *settings, char **operand)
 {
+    const struct cmd_template *o = settings;
     struct crawl_template *t = cmd_template_load(operand[0]);
     enum outcome out;
 

@@ -15,13 +15,14 @@ enum { PAUSE = 50000000 }; /* nanoseconds */
 bool wait_again(struct wait *w, enum seen_code code)
 {
     const struct timespec pause = { .tv_nsec = PAUSE };
+    uint64_t seconds = w->given ? w->given - 1 : WAIT_SECONDS;
     double time;
 
-    if (code != SEEN_BUSY || !w->seconds)
+    if (code != SEEN_BUSY || !seconds)
         return false;
     time = clock_seconds();
     if (!(w->until > 0))
-        w->until = time + (double)w->seconds;
+        w->until = time + (double)seconds;
     if (time >= w->until)
         return false;
     nanosleep(&pause, NULL);

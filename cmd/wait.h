@@ -1,7 +1,7 @@
 /*
  * wait.h - wait a moment for a filter that another process writes.
  *
- *     struct wait w = { .seconds = WAIT_SECONDS };
+ *     struct wait w = { .given = 0 };      the usual time
  *
  *     do
  *         code = seen_store_claim(&claim, path, &why);
@@ -22,14 +22,14 @@
 enum { WAIT_SECONDS = 5 };
 
 struct wait {
-    uint64_t seconds; /* at most, in all */
-    double until;     /* 0: before the first wait */
+    uint64_t given; /* s in all, at most, and one more; 0: WAIT_SECONDS */
+    double until;   /* 0: before the first wait */
 };
 
 /* clang-format off */
 #define WAIT_OPTION(type, field)                                            \
-    { "wait", 0, SEED, "SECONDS", offsetof(type, field.seconds),            \
-      "how long to wait if another process writes the filter; default 5" }
+    { "wait", 0, SECONDS_OR_NONE, "TIME", offsetof(type, field.given),      \
+      "how long to wait if another process writes the filter; default 5s" }
 /* clang-format on */
 
 /* Try again after `code`? Only after SEEN_BUSY and before the time is over;

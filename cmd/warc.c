@@ -12,8 +12,6 @@
 #include "json.h"
 #include "output.h"
 
-extern const struct command cmd_warc;
-
 struct warc {
     const char *index;
     bool json, notes, strict, quiet;
@@ -28,10 +26,9 @@ static const struct option options[] = {
       "also print what is allowed but not recommended, or cannot be verified" },
     { "strict", 0, FLAG, NULL, offsetof(struct warc, strict),
       "take notes as faults" },
-    { "quiet", 'q', FLAG, NULL, offsetof(struct warc, quiet),
-      "print faults only, no line per file" },
-    { "json", 0, FLAG, NULL, offsetof(struct warc, json),
-      "print a JSON object per fault and per file" },
+    QUIET_OPTION(struct warc, quiet),
+    JSON_OPTION(struct warc, json,
+                "print a JSON object per fault and per file"),
     { .name = NULL }
 };
 
@@ -170,19 +167,14 @@ static enum outcome check(struct warc *w, char **file)
     return out;
 }
 
-static enum outcome run(char **argv)
+static enum outcome run_check(void *settings, char **operand)
 {
-    struct warc w = { .index = NULL };
-    char **operand = options_read(&cmd_warc, &w, argv);
-
-    if (!operand)
-        return TROUBLE;
-    if (strcmp(*operand, "check"))
-        return trouble("%s: not something that seen warc does; usage: seen "
-                       "warc check FILE...",
-                       *operand);
-    return finish(check(&w, operand + 1));
+    return check(settings, operand);
 }
+
+static const struct command_part parts[] = {
+    { "check", "FILE...", 1, -1, NULL, run_check }, { .name = NULL }
+};
 
 const struct command cmd_warc = {
     .name = "warc",
@@ -190,6 +182,7 @@ const struct command cmd_warc = {
     .synopsis = "check FILE...",
     .operands = 2,
     .most = -1,
+    .settings = sizeof(struct warc),
     .options = options,
     .about =
         "Checks WARC files, plain or gzip, of version 1.0 and 1.1: gzip members "
@@ -218,5 +211,5 @@ const struct command cmd_warc = {
                 "$ seen warc check --index crawl/index.cdxj "
                 "crawl/warc/*.warc.gz\n"
                 "$ seen warc check --json old.warc | jq .fault\n",
-    .run = run,
+    .parts = parts,
 };

@@ -27,8 +27,6 @@
 #include "place.h"
 #include "work_status.h"
 
-extern const struct command cmd_work;
-
 enum {
     JOBS_AT_ONCE = 16,  /* between two commits */
     LEASE = 60000,      /* ms */
@@ -98,9 +96,8 @@ static const struct option options[] = {
     { "retry-aside", 0, FLAG, NULL, AT(crawl.retry_aside),
       "forget which pages killed the workers that read them: later visits ask "
       "for them again" },
-    { "json", 'j', FLAG, NULL, AT(crawl.json), "print the report as JSON" },
-    { "quiet", 'q', FLAG, NULL, AT(crawl.quiet),
-      "print only what went wrong" },
+    JSON_OPTION(struct settings, crawl.json, "print the report as JSON"),
+    QUIET_OPTION(struct settings, crawl.quiet),
     { .name = NULL }
 };
 
@@ -294,7 +291,7 @@ static enum outcome work_on(struct settings *s,
         return tell(&why);
     if (!s->crawl.quiet)
         show_report(&report, s->crawl.json);
-    return finish(YES);
+    return YES;
 }
 
 static bool read_lease(const char *text, unsigned *ms)
@@ -360,31 +357,43 @@ static enum outcome work(struct settings *s)
     return out;
 }
 
-static enum outcome run(char **argv)
+/* Fill in where things are; false after a message. */
+static bool place(struct settings *s)
 {
-    struct settings *s = calloc(1, sizeof *s);
-    char **operand = s ? options_read(&cmd_work, s, argv) : NULL;
-    enum outcome out = TROUBLE;
+    if (!cmd_place_complete(&s->place))
+        return false;
+    if (!s->frontier)
+        s->frontier = strncmp(s->place.queue, "amqp", 4) ? s->place.queue
+                                                         : CMD_PLACE;
+    return true;
+}
 
-    if (!s)
-        return trouble("no memory for %zu bytes", sizeof *s);
-    if (operand && cmd_place_complete(&s->place)) {
-        if (!s->frontier)
-            s->frontier = strncmp(s->place.queue, "amqp", 4) ? s->place.queue
-                                                             : CMD_PLACE;
-        if (!*operand)
-            out = work(s);
-        else if (!strcmp(*operand, "status") && !operand[1])
-            out = cmd_work_status(s->frontier, s->crawl.json);
-        else if (!strcmp(*operand, "why"))
-            out = trouble("seen work why: not there: a team keeps no row of a "
-                          "link that was left out; seen crawl why tells it of "
-                          "a folder");
-        else
-            out = trouble("usage: seen work %s", cmd_work.synopsis);
-    }
-    free(s);
-    return out;
+static enum outcome status(void *settings, char **operand)
+{
+    struct settings *s = settings;
+
+    (void)operand;
+    return place(s) ? cmd_work_status(s->frontier, s->crawl.json) : TROUBLE;
+}
+
+static enum outcome why(void *settings, char **operand)
+{
+    (void)settings;
+    (void)operand;
+    return trouble("seen work why: not there: a team keeps no row of a link "
+                   "that was left out; seen crawl why tells it of a folder");
+}
+
+static const struct command_part parts[] = { { "status", "[--frontier WHERE]",
+                                               0, 0, NULL, status },
+                                             { "why", "", 0, -1, NULL, why },
+                                             { .name = NULL } };
+
+static enum outcome run(void *settings, char **operand)
+{
+    if (*operand)
+        return trouble("usage: seen work %s", cmd_work.synopsis);
+    return place(settings) ? work(settings) : TROUBLE;
 }
 
 const struct command cmd_work = {
@@ -392,6 +401,7 @@ const struct command cmd_work = {
     .summary = "crawl what jobs ask for, as one worker of any number",
     .synopsis = "[status]",
     .most = -1,
+    .settings = sizeof(struct settings),
     .options = options,
     .absent = cmd_place_absent,
     .about =
@@ -421,5 +431,6 @@ const struct command cmd_work = {
                 "$ seen work --queue amqp://mq.example/ --frontier "
                 "postgresql://db.example/seen --contact https://me.example/\n"
                 "$ seen work status\n",
+    .parts = parts,
     .run = run,
 };

@@ -249,5 +249,5 @@ enum outcome cmd_work_status(const char *where, bool json)
         code = json ? show_json(s, &why) : show_text(s, &why);
         frontier_status_close(s);
     }
-    return code == SEEN_OK ? finish(YES) : trouble("%s", why.text);
+    return code == SEEN_OK ? YES : trouble("%s", why.text);
 }

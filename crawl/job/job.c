@@ -817,7 +817,7 @@ static enum seen_code write_settings(struct buffer *to,
     if (!s)
         return SEEN_OK;
     for (const struct option *o = crawl_options; o->name; o++)
-        if (crawl_setting_given(s, o) && !find_option(job_options, o->name))
+        if (option_given(o, s) && !find_option(job_options, o->name))
             return seen_fail(why, SEEN_RANGE, 0,
                              "--%s: not a setting of a job; only the worker "
                              "decides that",

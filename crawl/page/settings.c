@@ -322,24 +322,6 @@ static json_t *texts_json(const struct texts *t)
     return list;
 }
 
-bool crawl_setting_given(const struct crawl_settings *s,
-                         const struct option *o)
-{
-    const char *at = (const char *)s + o->at;
-
-    switch (o->takes) {
-    case FLAG: return *(const bool *)at;
-    case TEXT:
-    case WORD_OR_NONE:
-    case PATH: return *(const char *const *)at != NULL;
-    case TEXTS:
-    case PATHS: return ((const struct texts *)at)->n != 0;
-    case RATE:
-    case FACTOR: return *(const double *)at != 0;
-    default: return *(const uint64_t *)at != 0;
-    }
-}
-
 /* The value of an option that was given, or NULL without memory. */
 static json_t *option_json(const struct option *o, const char *at)
 {
@@ -354,6 +336,7 @@ static json_t *option_json(const struct option *o, const char *at)
     case FACTOR: return json_real(*(const double *)at);
     case COUNT_OR_NONE:
     case DURATION_OR_NONE:
+    case SECONDS_OR_NONE:
         return json_integer((json_int_t)(*(const uint64_t *)at - 1));
     default: return json_integer((json_int_t) * (const uint64_t *)at);
     }
@@ -367,7 +350,7 @@ char *crawl_settings_write(const struct crawl_settings *s)
 
     /* A setting that cannot be written must not be lost without a word. */
     for (const struct option *o = crawl_options; o->name && whole; o++)
-        if (is_kept(o) && crawl_setting_given(s, o))
+        if (is_kept(o) && option_given(o, s))
             whole = !json_object_set_new(
                 root, o->name, option_json(o, (const char *)s + o->at));
     text = whole ? json_tree_text(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -410,6 +393,7 @@ static void take_over(struct crawl_settings *s, const struct option *o,
         break;
     case COUNT_OR_NONE:
     case DURATION_OR_NONE:
+    case SECONDS_OR_NONE:
         if (!*(uint64_t *)at)
             *(uint64_t *)at = (uint64_t)json_integer_value(value) + 1;
         break;

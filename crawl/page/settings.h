@@ -171,10 +171,6 @@ extern const struct option crawl_options[];
 enum seen_code crawl_settings_complete(struct crawl_settings *s,
                                        struct seen_error *why);
 
-/* Was this option of the table given? */
-bool crawl_setting_given(const struct crawl_settings *s,
-                         const struct option *o);
-
 /* As JSON, for the caller to free(); NULL without memory, or if a text is not
    UTF-8. */
 char *crawl_settings_write(const struct crawl_settings *s);

@@ -126,6 +126,12 @@ bool option_store(const struct option *o, void *into, const char *value,
     case DURATION_OR_NONE:
         what = store_or_none(at, value, "smhd", number_seconds);
         break;
+    case SECONDS_OR_NONE:
+        what = store_or_none(at, value, "smhd",
+                             value[strspn(value, "0123456789")]
+                                 ? number_seconds
+                                 : number_count);
+        break;
     }
     if (what)
         snprintf(wrong, OPTION_WRONG, "--%s: %s %s%s%s", o->name,
@@ -199,6 +205,23 @@ char **option_read(const struct option *options, const char *program,
     return argv[0][1] == '-'
                ? read_long(options, program, into, argv, wrong)
                : read_letter(options, program, into, argv, wrong);
+}
+
+bool option_given(const struct option *o, const void *from)
+{
+    const char *at = (const char *)from + o->at;
+
+    switch (o->takes) {
+    case FLAG: return *(const bool *)at;
+    case TEXT:
+    case WORD_OR_NONE:
+    case PATH: return *(const char *const *)(const void *)at != NULL;
+    case TEXTS:
+    case PATHS: return ((const struct texts *)(const void *)at)->n != 0;
+    case RATE:
+    case FACTOR: return *(const double *)(const void *)at > 0;
+    default: return *(const uint64_t *)(const void *)at != 0;
+    }
 }
 
 bool option_read_all(const struct option *options, const char *program,

@@ -46,6 +46,7 @@ enum option_takes {
     COUNT_OR_NONE,    /* as COUNT, but 0 is a number, too: the uint64_t is one
                          more than what was given; 0: it was not */
     DURATION_OR_NONE, /* the same: 0s, 0 */
+    SECONDS_OR_NONE,  /* as DURATION_OR_NONE, and a bare number is of seconds */
     WORD_OR_NONE,     /* const char *, a choice; "" if there was no word */
 };
 
@@ -79,6 +80,9 @@ char **option_read(const struct option *options, const char *program,
    with what is wrong. */
 bool option_store(const struct option *o, void *into, const char *value,
                   char wrong[OPTION_WRONG]);
+
+/* Was it given? A number that is 0 by default may also have been given as 0. */
+bool option_given(const struct option *o, const void *from);
 
 /* All of argv; operands, and all that follows "--", are moved to its front
    and ended by NULL. False with what is wrong. */

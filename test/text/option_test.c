@@ -7,7 +7,7 @@
 
 struct given {
     bool json;
-    uint64_t keys, attempts, pause;
+    uint64_t keys, attempts, pause, wait;
     double rate;
     const char *order, *path, *again;
     struct texts meta;
@@ -19,6 +19,8 @@ static const struct option options[] = {
     { "attempts", 0, COUNT_OR_NONE, "N", offsetof(struct given, attempts),
       "how many" },
     { "pause", 0, DURATION_OR_NONE, "TIME", offsetof(struct given, pause),
+      "how long" },
+    { "wait", 0, SECONDS_OR_NONE, "TIME", offsetof(struct given, wait),
       "how long" },
     { "rate", 0, RATE, "P", offsetof(struct given, rate), "of errors" },
     { "order", 0, TEXT, "up|down", offsetof(struct given, order), "which" },
@@ -103,6 +105,33 @@ TEST(none_of_something_differs_from_what_was_not_given)
         assert_false(read_line(&g, refused[i], argv));
 }
 
+TEST(seconds_may_have_a_unit_and_what_was_given_is_known)
+{
+    static const struct {
+        const char *line;
+        uint64_t wait;
+    } cases[] = {
+        { "a", 0 },        { "--wait 0", 1 },  { "--wait 0s", 1 },
+        { "--wait 5", 6 }, { "--wait 5s", 6 }, { "--wait 2m", 121 },
+    };
+    char *argv[32];
+    struct given g;
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        assert_true(read_line(&g, cases[i].line, argv));
+        assert_true(g.wait == cases[i].wait);
+        for (const struct option *o = options; o->name; o++)
+            assert_int_equal(option_given(o, &g),
+                             !strcmp(o->name, "wait") && g.wait);
+    }
+    assert_false(read_line(&g, "--wait 5x", argv));
+    assert_false(read_line(&g, "--wait -1", argv));
+    assert_true(read_line(&g, "--json --rate 1% --again --meta x", argv));
+    for (const struct option *o = options; o->name; o++)
+        assert_int_equal(option_given(o, &g), strchr("jram", *o->name) &&
+                                                  strcmp(o->name, "attempts"));
+}
+
 TEST(a_word_may_be_missing)
 {
     static const struct {
@@ -166,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_may_be_written_in_all_these_ways),
         cmocka_unit_test(none_of_something_differs_from_what_was_not_given),
+        cmocka_unit_test(seconds_may_have_a_unit_and_what_was_given_is_known),
         cmocka_unit_test(a_word_may_be_missing),
         cmocka_unit_test(what_is_wrong_is_said),
     };
