@@ -7,6 +7,8 @@
 #ifndef SEEN_URL_SURT_H
 #define SEEN_URL_SURT_H
 
+#include <stdint.h>
+
 #include <seen/span.h>
 
 #include "text.h"
@@ -63,5 +65,17 @@ size_t surt_strip_query(char *query, size_t len);
    to do? */
 void surt_sort_query(char *query, size_t len);
 bool surt_query_sorted(const char *query, size_t len);
+
+/* Where the "&" and "=" of a short query are, one bit per byte. Bits past its
+   end are not set. */
+enum { SURT_QUERY = 256 };
+struct surt_marks {
+    uint64_t amp[SURT_QUERY / 64], equal[SURT_QUERY / 64];
+};
+
+/* Both of the above, of a query of less than SURT_QUERY bytes of visible ASCII
+   in lower case. There are SURT_QUERY more bytes that may be read and written.
+   The marks are changed. */
+size_t surt_tidy_query(char *query, size_t len, struct surt_marks *m);
 
 #endif

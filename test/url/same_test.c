@@ -135,39 +135,118 @@ TEST(a_canonical_text_is_its_own_canonical_text)
     assert_true(made > URLS); /* most of them are URLs, after all */
 }
 
-/* A space before a URL sends it the slow way, and changes nothing else. */
-TEST(the_fast_way_and_the_slow_way_agree)
+/* An ordinary http URL, whose parts may be as long as the fast way has room
+   for, and more. */
+static size_t ordinary_url(char *url)
 {
-    static char url[ROOM + 1], fast[SEEN_KEY_TEXT], slow[SEEN_KEY_TEXT];
-    uint64_t quick = 0;
+    static const char *const host[] = { "www.", "www12.",        "a-b.",
+                                        "m.",   "news.example.", "w3.",
+                                        "" };
+    static const char *const end[] = { "com", "co.uk", "example", "x1", "1" };
+    static const char *const path[] = { "/",     "a",   "Index",  "-",
+                                        ".html", "_",   "%C3%A9", "%20",
+                                        "%41",   "%7e", "%2E",    ":",
+                                        "//",    "/.",  "(",      "'" };
+    static const char *const query[] = {
+        "&",
+        "=",
+        "&",
+        "a",
+        "b",
+        "utm_source",
+        "utm_medium",
+        "1",
+        "B",
+        "%20",
+        "%3D",
+        "%26",
+        "a=1&a=1",
+        "=&",
+        "/",
+        "?",
+        "(",
+        "id=7&sid=9",
+        "jsessionid=0123456789abcdef0123456789abcdef&",
+        "{",
+        "cfid=&cftoken=",
+        "aspsessionidabcdefgh=abcdefghijklmnopqrstuvwx"
+    };
+    size_t n = (size_t)sprintf(url, "http%s://%s", below(2) ? "s" : "",
+                               ANY(host));
+
+    for (size_t i = below(below(4) ? 12 : 70); i--;)
+        url[n++] = (char)('a' + below(26));
+    n += (size_t)sprintf(url + n, ".%s/", ANY(end));
+    for (size_t i = below(16); i--;)
+        n += (size_t)sprintf(url + n, "%s", path[below(below(4) ? 6 : 16)]);
+    if (below(3)) {
+        url[n++] = '?';
+        for (size_t i = below(below(8) ? 24 : 100); i--;)
+            n += (size_t)sprintf(url + n, "%s", ANY(query));
+    }
+    if (!below(8))
+        n += (size_t)sprintf(url + n, "#part");
+    if (!below(500)) /* up to the end of what a text has room for */
+        while (n < SEEN_KEY_TEXT)
+            url[n++] = "ab/&?="[below(6)];
+    return n;
+}
+
+/* What fits into a URL of this length, by every version of the fast way. A
+   space before a URL sends it the slow way, and changes nothing else. */
+static unsigned compare_ways(char *with_space, size_t len)
+{
+    static char slow[SEEN_KEY_TEXT], first[SEEN_KEY_TEXT];
+    static char *fast;
+    const char *out, *url = with_space + 1;
+    size_t n = fast_portable.whatwg(url, len);
+    size_t m = fast_portable.surt(first, url, len), slowly;
+
+    if (!fast)
+        fast = wall_new(SEEN_KEY_TEXT) - SEEN_KEY_TEXT;
+    for (unsigned i = 0; fast_ways(i); i++) {
+        const struct fast_way *way = fast_ways(i);
+        char *at = walled(url, len);
+
+        if (way->whatwg(at, len) != n || way->surt(fast, at, len) != m ||
+            memcmp(fast, first, m) != 0)
+            fail_msg("%s of %.*s", way->name, (int)len, url);
+    }
+    if (n) {
+        assert_int_equal(seen_url_whatwg(&out, &slowly, slow, with_space,
+                                         len + 1, NULL, 0, NULL),
+                         SEEN_OK);
+        if (slowly != n || memcmp(out, url, n) != 0)
+            fail_msg("%.*s: %.*s", (int)len, url, (int)slowly, out);
+    }
+    if (m) {
+        assert_int_equal(
+            seen_url_surt(&out, &slowly, slow, with_space, len + 1, NULL),
+            SEEN_OK);
+        if (slowly != m || memcmp(out, first, m) != 0)
+            fail_msg("%.*s: %.*s, not %.*s", (int)len, url, (int)m, first,
+                     (int)slowly, out);
+    }
+    return (n ? 1u : 0u) + (m ? 1u : 0u);
+}
+
+TEST(all_fast_ways_agree_with_the_slow_way)
+{
+    static char url[ROOM + 1];
+    uint64_t quick = 0, ordinary = 0;
 
     url[0] = ' ';
     for (int i = 0; i < URLS; i++) {
-        size_t len = some_url(url + 1), n, m;
-        const char *out;
+        size_t len = some_url(url + 1);
 
-        if (len > SEEN_KEY_TEXT)
-            continue;
-        n = fast_whatwg(url + 1, len);
-        if (n) {
-            quick++;
-            assert_int_equal(
-                seen_url_whatwg(&out, &m, slow, url, len + 1, NULL, 0, NULL),
-                SEEN_OK);
-            if (m != n || memcmp(out, url + 1, n))
-                fail_msg("%.*s: %.*s", (int)len, url + 1, (int)m, out);
-        }
-        n = fast_surt(fast, url + 1, len);
-        if (n) {
-            quick++;
-            assert_int_equal(seen_url_surt(&out, &m, slow, url, len + 1, NULL),
-                             SEEN_OK);
-            if (m != n || memcmp(out, fast, n))
-                fail_msg("%.*s: %.*s, not %.*s", (int)len, url + 1, (int)n,
-                         fast, (int)m, out);
-        }
+        if (len < SEEN_KEY_TEXT)
+            quick += compare_ways(url, len);
+        len = i % 3 ? SEEN_KEY_TEXT : ordinary_url(url + 1);
+        if (len < SEEN_KEY_TEXT)
+            ordinary += compare_ways(url, len);
     }
     assert_true(quick > URLS / 40);
+    assert_true(ordinary > URLS / 6);
 }
 
 /* A part of a path is a prefix of the whole one. */
@@ -217,7 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_canonical_text_is_its_own_canonical_text),
-        cmocka_unit_test(the_fast_way_and_the_slow_way_agree),
+        cmocka_unit_test(all_fast_ways_agree_with_the_slow_way),
         cmocka_unit_test(a_shorter_profile_gives_a_prefix),
         cmocka_unit_test(a_browser_does_not_change_where_archives_file_a_page),
     };
