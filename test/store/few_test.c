@@ -54,17 +54,19 @@ static void forget(struct seen_filter *f)
         forget(f->part[i]);
 }
 
-/* Does the system say which pages were touched? */
-static bool says(void)
+/*
+ * Are few pages of the filter touched, as far as the system says? It may not
+ * say; and its khugepaged may make one huge page of all of them at any time,
+ * as it did once on a busy machine. They never become fewer: if they are few
+ * after the filter was saved, they were few while it was.
+ */
+static bool has_few(const struct seen_filter *f)
 {
-    static unsigned char touched[64];
-    unsigned char *cells = cells_new((size_t)4 << 20);
-    size_t n;
+    static unsigned char touched[128];
+    size_t size = seen_filter_bytes(f), pages = size / CELLS_PAGE;
 
-    assert_non_null(cells);
-    n = cells_touched(cells, (size_t)2 << 20, touched);
-    cells_free(cells, (size_t)4 << 20);
-    return n < 512;
+    assert_true(pages / 8 < sizeof touched);
+    return cells_touched(seen_filter_memory(f), size, touched) < pages / 4;
 }
 
 TEST(pages_that_were_touched_are_known)
@@ -77,8 +79,7 @@ TEST(pages_that_were_touched_are_known)
     cells_expect_few(cells, size, true);
     cells[3 * CELLS_PAGE] = 1;
     cells[700 * CELLS_PAGE + 4095] = 1;
-    cells_expect_few(cells, size, false);
-    n = cells_touched(cells, size, touched);
+    n = cells_touched(cells, size, touched); /* before huge pages may come */
     assert_true(n == 2 || n == size / CELLS_PAGE);
     assert_true(touched[0] & 8);
     assert_true(touched[700 / 8] >> 700 % 8 & 1);
@@ -103,8 +104,7 @@ TEST(a_file_has_the_same_bytes_whether_zeros_are_copied_or_not)
         disk_pwrite = measured;
         assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
         disk_pwrite = pwrite;
-        assert_true(!says() || n > FEW || i / LENGTH(keys) > 0 ||
-                    longest > 1 << 20);
+        assert_true(i / LENGTH(keys) > 0 || !has_few(f) || longest > 1 << 20);
         few = slurp(path, &few_len);
         assert_int_equal(seen_store_load(&g, path, NULL, NULL), SEEN_OK);
         assert_holds(g, n);
