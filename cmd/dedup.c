@@ -5,10 +5,11 @@
  *     $ seen dedup < urls.txt     a few bytes per URL, as fast as it comes
  *
  * The price: a false positive drops a new URL. The default rate is one in ten
- * thousand, lower than that of `seen build`, for this reason. Such a rate
- * needs many probes, and each probe is a cache miss; two blocked filters with
- * different seeds, both of which must say yes, reach the same rate with two
- * misses.
+ * thousand, lower than that of `seen build`, for this reason.
+ *
+ * Without --filter a filter of a fixed size is enough, since the keys are kept
+ * from which a larger one can be made (dedup_memory.h), and a second thread asks
+ * and prints (dedup_lines.h).
  *
  * With --filter URLs are remembered in a file. They are printed first and
  * remembered then: a crash between the two prints a URL twice, but loses none.
@@ -35,11 +36,13 @@
 #include "../lib/text/number.h"
 #include "../lib/text/random.h"
 #include "access.h"
+#include "dedup_lines.h"
+#include "dedup_memory.h"
 #include "ingest.h"
 #include "json.h"
 #include "output.h"
 
-static const char kind[] = "growing/spatial:2/blocked";
+static const char kind[] = "growing/spatial:2/blocked"; /* of a file */
 
 struct dedup {
     const char *path, *sync;
@@ -50,12 +53,17 @@ struct dedup {
     struct access_options access;
     struct wait wait;
 
-    struct seen_filter *filter;
+    struct seen_filter *filter;  /* with --filter */
+    struct dedup_memory *memory; /* without */
+    struct dedup_lines *lines;   /* that the second thread prints; or NULL */
     struct seen_ingest in;
     uint64_t kept, dropped;
     uint64_t remembered; /* of those kept, with --filter */
     double lost;         /* kept ones that were expected to be dropped */
-    bool fresh[SEEN_BATCH];
+    double rate_now;     /* when `set_then` cells were set */
+    uint64_t set_then;
+    bool dead; /* nothing can be printed any more */
+    bool fresh[DEDUP_KEYS];
     uint64_t recent[4 * SEEN_BATCH][2];  /* hashes of this batch */
     uint64_t stamp[4 * SEEN_BATCH], now; /* of which batch a slot is */
 };
@@ -91,11 +99,10 @@ static const struct option options[] = {
 
 /* --- the filter --- */
 
-static enum outcome make(struct dedup *d, struct seen_plan *plan)
+static enum outcome choose(struct dedup *d, struct seen_plan *plan)
 {
     struct seen_error why;
 
-    strcpy(plan->kind, kind);
     plan->capacity = d->capacity ? d->capacity : 1000000;
     plan->rate = d->rate > 0 ? d->rate : 0.0001;
     plan->seed = d->seed;
@@ -105,8 +112,6 @@ static enum outcome make(struct dedup *d, struct seen_plan *plan)
             return trouble_with("--profile", &why);
         strcpy(plan->profile, d->access.profile);
     }
-    if (seen_filter_new(&d->filter, plan, &why) != SEEN_OK)
-        return trouble_with("dedup", &why);
     return YES;
 }
 
@@ -141,9 +146,12 @@ static enum outcome begin(struct dedup *d)
 
     if (d->access.keyed)
         return no_key(d);
-    out = make(d, &plan);
+    out = choose(d, &plan);
     if (out != YES)
         return out;
+    strcpy(plan.kind, kind);
+    if (seen_filter_new(&d->filter, &plan, &why) != SEEN_OK)
+        return trouble_with("dedup", &why);
     do
         code = seen_store_create(d->filter, d->path, &why);
     while (wait_again(&wait, code));
@@ -221,16 +229,27 @@ static enum outcome begin_if_missing(struct dedup *d)
     return code == SEEN_OK && planned(d) ? there_already(d) : YES;
 }
 
+static enum outcome open_memory(struct dedup *d)
+{
+    struct seen_plan plan = { .kind = "" };
+    struct seen_error why;
+    enum outcome out;
+
+    if (d->access.keyed)
+        return trouble("--keyed: needs --filter");
+    out = choose(d, &plan);
+    if (out == YES && dedup_memory_new(&d->memory, &plan, &why) != SEEN_OK)
+        out = trouble_with("dedup", &why);
+    return out;
+}
+
 /* Open the filter that remembers, or begin one. */
 static enum outcome open_filter(struct dedup *d)
 {
-    struct seen_plan plan = { .kind = "" };
     enum outcome out;
 
-    if (!d->path && d->access.keyed)
-        return trouble("--keyed: needs --filter");
     if (!d->path)
-        return make(d, &plan);
+        return open_memory(d);
     out = begin_if_missing(d);
     if (out != YES)
         return out;
@@ -279,6 +298,28 @@ static void show(struct dedup *d, const struct seen_batch *batch)
             output_bytes("\n", 1);
         }
     }
+}
+
+/* The same of a block: adjacent new lines are printed at once. */
+static void show_lines(struct dedup *d, const struct dedup_block *block)
+{
+    const char *text = block->lines.bytes;
+    size_t from = 0, to = 0, fresh = 0;
+
+    for (size_t i = 0; i < block->n; i++) {
+        fresh += d->fresh[i];
+        if (d->count)
+            continue;
+        if (!d->fresh[i]) {
+            output_bytes(text + from, to - from);
+            from = block->end[i];
+        }
+        to = block->end[i];
+    }
+    if (to > from)
+        output_bytes(text + from, to - from);
+    d->kept += fresh;
+    d->dropped += block->n - fresh;
 }
 
 /* --sync no promises nothing after a power failure. */
@@ -344,6 +385,41 @@ static void report(const struct dedup *d)
                 show_counted(d->kept, "URL"), show_count(d->dropped), d->lost);
 }
 
+/*
+ * Count what was probably lost among n that were kept. The rate of now is a
+ * long sum, so that of one percent fewer cells is taken for it. The cells of a
+ * server are counted nowhere, and RedisBloom does not say its rate.
+ */
+static void count_lost(struct dedup *d, const struct seen_filter *f,
+                       uint64_t n)
+{
+    uint64_t set = seen_filter_cells_set(f);
+
+    if (!set || set < d->set_then || set - d->set_then > d->set_then / 100) {
+        d->rate_now = seen_filter_rate(f);
+        d->set_then = set;
+    }
+    if (!isnan(d->rate_now))
+        d->lost += (double)n * d->rate_now;
+}
+
+/* Without --filter: a block of lines, in the second thread if there is one. */
+static enum seen_code dedup_block(void *to, struct dedup_block *block,
+                                  struct seen_error *why)
+{
+    struct dedup *d = to;
+    uint64_t kept = d->kept;
+    enum seen_code code = dedup_memory_add(d->memory, block->key, block->n,
+                                           d->fresh, why);
+
+    if (code != SEEN_OK)
+        return code;
+    show_lines(d, block);
+    count_lost(d, dedup_memory_filter(d->memory), d->kept - kept);
+    __atomic_store_n(&d->dead, output_dead(), __ATOMIC_RELAXED);
+    return SEEN_OK;
+}
+
 static enum seen_code dedup_batch(void *to, unsigned thread,
                                   struct seen_batch *batch,
                                   struct seen_error *why)
@@ -351,21 +427,37 @@ static enum seen_code dedup_batch(void *to, unsigned thread,
     struct dedup *d = to;
     uint64_t kept = d->kept;
     enum seen_code code;
-    double rate;
 
     (void)thread;
+    if (d->lines) {
+        code = dedup_lines_add(d->lines, batch, !d->count, why);
+        d->in.stop = __atomic_load_n(&d->dead, __ATOMIC_RELAXED);
+        return code;
+    }
     if (d->path) {
         code = print_first(d, batch, why);
     } else {
-        code = seen_filter_add(d->filter, batch->key, batch->n, d->fresh, why);
+        code = dedup_memory_add(d->memory, batch->key, batch->n, d->fresh,
+                                why);
         if (code == SEEN_OK)
             show(d, batch);
     }
-    rate = seen_filter_rate(d->filter);
-    if (!isnan(rate)) /* RedisBloom does not say it */
-        d->lost += (double)(d->kept - kept) * rate;
+    if (code == SEEN_OK || d->path)
+        count_lost(d, d->path ? d->filter : dedup_memory_filter(d->memory),
+                   d->kept - kept);
     d->in.stop = output_dead();
     return code;
+}
+
+/* The reader is about to wait for more of a pipe. A failure here is found again
+   when the next line comes, or at the end. */
+static void before_wait(void *to)
+{
+    struct dedup *d = to;
+
+    if (d->lines)
+        dedup_lines_drain(d->lines, NULL);
+    output_flush();
 }
 
 static void keep_bad(void *to, struct seen_span line, const char *cause)
@@ -374,6 +466,8 @@ static void keep_bad(void *to, struct seen_span line, const char *cause)
 
     if (d->count)
         return;
+    if (d->lines)
+        dedup_lines_drain(d->lines, NULL);
     if (d->json) {
         cmd_answer_bad(true, NULL, line, cause);
     } else {
@@ -407,6 +501,9 @@ static void print_legend(const struct dedup *d)
 static enum outcome dedup(struct dedup *d, char **file)
 {
     static const char *const standard_input[] = { "-" };
+    const struct seen_source_options way = { .in_order = true,
+                                             .wait = before_wait,
+                                             .to = d };
     struct seen_error why = { .code = SEEN_OK };
     size_t files = 0;
     enum outcome out;
@@ -414,7 +511,8 @@ static enum outcome dedup(struct dedup *d, char **file)
     while (file[files])
         files++;
     d->in = (struct seen_ingest){
-        .keying = access_keying(d->filter),
+        .keying = access_keying(d->path ? d->filter
+                                        : dedup_memory_filter(d->memory)),
         .detail = d->json ? SEEN_DETAIL_URL : SEEN_DETAIL_KEY,
         .every = true,
         .strict = d->strict,
@@ -425,12 +523,23 @@ static enum outcome dedup(struct dedup *d, char **file)
     cmd_keys_choose(&d->in.keying, NULL);
     out = cmd_source_open(&d->in.source,
                           files ? (const char *const *)file : standard_input,
-                          files ? files : 1, &cmd_answering, d->strict);
+                          files ? files : 1, &way, d->strict);
+    if (out == YES && !d->path && !d->json) {
+        d->lines = dedup_lines_new(dedup_block, d);
+        if (!d->lines)
+            out = trouble("no memory for lines");
+    }
     if (out == YES) {
         print_legend(d);
         out = cmd_ingest_run(&d->in, "reading", &why);
+        if (d->lines && why.code == SEEN_OK &&
+            dedup_lines_drain(d->lines, &why) != SEEN_OK)
+            out = TROUBLE;
         if (why.code == SEEN_FULL)
             trouble_full(d, &why);
+        else if (why.code == SEEN_IO && !d->path)
+            trouble("dedup: %s; TMPDIR can name a folder with more room",
+                    why.text);
         else if (why.code != SEEN_OK)
             trouble_with(d->path ? d->path : "dedup", &why);
         cmd_rejects_report(&d->in);
@@ -459,10 +568,10 @@ static enum outcome run(void *settings, char **operand)
 
     if (open_filter(d) == YES)
         out = dedup(d, operand);
-    if (d->filter && d->path && seen_store_close(d->filter, &why) != SEEN_OK)
+    if (d->filter && seen_store_close(d->filter, &why) != SEEN_OK)
         out = trouble_with(d->path, &why);
-    else if (d->filter && !d->path)
-        seen_filter_free(d->filter);
+    dedup_lines_free(d->lines);
+    dedup_memory_free(d->memory);
     return out;
 }
 
@@ -476,14 +585,17 @@ const struct command cmd_dedup = {
     .about =
         "Prints the lines of the files, or of standard input, without those "
         "whose URL came before: uniq for URLs, without sorting, in the order of "
-        "the input, with about six bytes of memory per distinct URL. A FILE "
+        "the input, with three to ten bytes of memory per distinct URL, and 16 "
+        "bytes in a temporary file in $TMPDIR or /var/tmp for those past the "
+        "first million. A FILE "
         "is a list of URLs or anything else that seen build reads; of WARC and "
         "ARC records the URL is printed, and the legend of CDX files is "
         "kept. Empty and bad lines are left out, "
         "unless --keep-bad is given.\n"
         "\n"
         "A new URL is dropped by mistake as often as the rate says, one in ten "
-        "thousand by default. The filter grows as needed and keeps the rate. A "
+        "thousand by default. When the filter is full, one for twice as many is made "
+        "of the keys in the temporary file, so that the rate is kept. A "
         "new filter has a random seed, so that another run, or the filter of "
         "the next crawl, drops other URLs by mistake.\n"
         "\n"

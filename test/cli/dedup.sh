@@ -21,6 +21,16 @@ seen dedup --seed 1 --capacity 100 many many | awk '!(/^http:\/\/a.example\/[0-9
 seen dedup --seed 1 many | cmp - <(seen dedup --seed 1 many many)
 seen dedup --seed 1 --rate 1e-9 many many | cmp - many
 
+# Past the first million, keys are in a temporary file, which needs a place; the
+# order stays, with bad lines, too; no reader, no work.
+seq -f 'http://a.example/%.0f' 1150000 >lots
+seen dedup --seed 1 lots | diff - lots | awk '/^>/ { n++ } /^</ { print "what is this? " $0 } END { print (n > 0 && n < 230) ? "well" : n " lost" }'
+TMPDIR=/nonesuch seen dedup --seed 1 --count lots; TMPDIR=/nonesuch seen dedup --seed 1 --count many
+(trap '' XFSZ; ulimit -f 10; TMPDIR=$PWD seen dedup --seed 1 --count lots); ls .t* 2>/dev/null
+sed '50000s/.*/b\x01/; 70000s/.*//' many >marred; seen dedup --rate 1e-9 --keep-bad marred marred | head -100000 | cmp - marred
+(head -10000 many; sleep 0.1; tail -n +10001 many) | seen dedup --rate 1e-9 | cmp - many
+seen dedup many | head -1; rm lots marred
+
 # Across runs.
 seen dedup --filter f --seed 1 urls
 seen dedup --filter f urls
@@ -31,11 +41,12 @@ seen dedup --filter f --seed 5 urls
 seen dedup --filter g --capacity 5 --rate 1% urls && seen info g | grep -e kind -e capacity -e planned
 ls
 
-# Two visits lose the same URLs under one seed, and hardly any under two.
+# Two visits lose the same URLs under one seed, and hardly any under two. A
+# filter errs for 5 % when it is full, and for 1.2 % on the way there.
 for s in 1 2; do seen dedup --seed $s --rate 5% --capacity 100k many | sort | comm -13 - <(sort many) >lost$s; done
 seen dedup --seed 1 --rate 5% --capacity 100k many | sort | comm -13 - <(sort many) | cmp - lost1
-wc -l lost1 lost2 | awk '$2 != "total" { print ($1 > 50 && $1 < 300) ? "as planned" : $1 }'
-comm -12 lost1 lost2 | wc -l | awk '{ print $1 < 5 ? "few in both" : $1 }'
+wc -l lost1 lost2 | awk '$2 != "total" { print ($1 > 900 && $1 < 1500) ? "as planned" : $1 }'
+comm -12 lost1 lost2 | wc -l | awk '{ print ($1 < 100) ? "few in both" : $1 }'
 for n in 1 2; do seen dedup --filter s$n urls >/dev/null; seen info --json s$n | grep -o '"seed": [0-9]*'; done | sort -u | wc -l
 seen dedup --filter s0 --seed 0 urls >/dev/null; seen info s0 | grep seed; rm s? lost?
 
