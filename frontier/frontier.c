@@ -39,7 +39,7 @@ enum {
     HOST_COUNT,
     HOST_SPEND,
     HOST_STOP,
-    HOST_PUT_OFF,
+    HOST_READ,
     HOST_PARK,
     ORIGIN_FIND,
     ORIGIN_KEEP,
@@ -74,7 +74,7 @@ static const char *const texts[STATEMENTS] = {
     [HOST_SPEND] = "UPDATE hosts SET due = ?2, failures = ?3, "
                    "fetched = fetched + ?4, requests = requests + ?5, "
                    "bytes = bytes + ?6 WHERE id = ?1",
-    [HOST_PUT_OFF] = "UPDATE hosts SET due = max(due, ?2) WHERE id = ?1",
+    [HOST_READ] = "SELECT " HOST_COLUMNS " FROM hosts WHERE id = ?1",
     [HOST_PARK] = "UPDATE hosts SET stopped = ?2 WHERE id = ?1 AND stopped IS "
                   "NULL",
     [ORIGIN_FIND] = "SELECT failures, coalesce(stopped, '') FROM hosts WHERE "
@@ -464,16 +464,6 @@ static enum seen_code return_parked(struct frontier *f, struct seen_error *why)
                : code;
 }
 
-enum seen_code frontier_put_off(struct frontier *f, int64_t host, int64_t due,
-                                struct seen_error *why)
-{
-    struct sql_statement *st = f->st[HOST_PUT_OFF];
-
-    sql_bind_number(st, 1, host);
-    sql_bind_number(st, 2, due);
-    return sql_do(st, why);
-}
-
 static enum seen_code read_hosts(struct sql_statement *st,
                                  frontier_take_host *take, void *owner,
                                  struct seen_error *why)
@@ -510,6 +500,21 @@ enum seen_code frontier_hosts(struct frontier *f, bool known, unsigned most,
     struct sql_statement *st = f->st[known ? HOSTS_KNOWN : HOSTS_DUE];
 
     sql_bind_number(st, 1, most);
+    return read_hosts(st, take, owner, why);
+}
+
+enum seen_code frontier_host_named(struct frontier *f, struct seen_span name,
+                                   frontier_take_host *take, void *owner,
+                                   struct seen_error *why)
+{
+    struct sql_statement *st = f->st[HOST_READ];
+    enum seen_code code;
+    int64_t id;
+
+    code = frontier_host_id(f, name, &id, why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_number(st, 1, id);
     return read_hosts(st, take, owner, why);
 }
 

@@ -119,6 +119,11 @@ enum seen_code frontier_hosts(struct frontier *f, bool known, unsigned most,
                               frontier_take_host *take, void *owner,
                               struct seen_error *why);
 
+/* This one, which is added if it is not known. */
+enum seen_code frontier_host_named(struct frontier *f, struct seen_span name,
+                                   frontier_take_host *take, void *owner,
+                                   struct seen_error *why);
+
 /* All hosts, for reports. */
 enum seen_code frontier_all_hosts(struct frontier *f, frontier_take_host *take,
                                   void *owner, struct seen_error *why);
@@ -132,10 +137,6 @@ struct frontier_spent {
 enum seen_code frontier_spend(struct frontier *f,
                               const struct frontier_spent *spent,
                               struct seen_error *why);
-
-/* Do not ask a host before this time. */
-enum seen_code frontier_put_off(struct frontier *f, int64_t host, int64_t due,
-                                struct seen_error *why);
 
 /* Do not ask a host any more. Its pages stay, and are counted as left. */
 enum seen_code frontier_stop_host(struct frontier *f, int64_t host,

@@ -41,7 +41,7 @@
  *     began       the visit runs; the job is delivered again, changes nothing
  *     leased      before the commit: the hosts are free
  *     taken       after it: the hosts are free when the lease has ended
- *     borrowed    before the commit: the host is as it was
+ *     host        before the commit: the host is as it was
  *     address     before the commit: as taken
  *     returned    before the commit: as taken
  *     held        in a commit, the worker's row is locked: nothing changed
@@ -247,8 +247,6 @@ static const char *const texts[SHARED_STATEMENTS] = {
                            "note), asked = {now} FROM {rows number number number "
                            "number number number number text number bytes} WHERE "
                            "id = column1",
-    [SHARED_HOST_PUT_OFF] = "UPDATE hosts SET due = " LATER(
-        "{now} + ?2") ", asked = {now} WHERE id = ?1",
     /* See frontier_shared_origin(). */
     [SHARED_ORIGIN_FIND] = "SELECT failures, barred, coalesce(stopped, '') "
                            "FROM hosts WHERE name = ?1",

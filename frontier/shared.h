@@ -242,13 +242,17 @@ enum seen_code frontier_shared_address(struct frontier_shared *f, int64_t host,
                                        struct seen_span address, bool *mine,
                                        struct seen_error *why);
 
-/* Take this one host, whether it has pages or not, and whoever has its address:
-   for a robots.txt that was moved there. A host that is not known is added.
-   SEEN_BUSY: another worker has it. */
-enum seen_code frontier_shared_borrow(struct frontier_shared *f,
-                                      struct seen_span name,
-                                      struct frontier_leased *host,
-                                      struct seen_error *why);
+/*
+ * Take this one host, whether it has pages or not, and whoever has its address:
+ * for a robots.txt that was moved there. A host that is not known is added.
+ * SEEN_BUSY: another worker has it. Then the host whose robots.txt it is, unless
+ * that is 0, is given back, and goes to that worker, as if it had the same
+ * address. *given is false if that address is not known yet.
+ */
+enum seen_code frontier_shared_take(struct frontier_shared *f,
+                                    struct seen_span name, int64_t of,
+                                    struct frontier_leased *host, bool *given,
+                                    struct seen_error *why);
 
 /* How much there is to do, and for how many. */
 struct frontier_load {
@@ -373,12 +377,6 @@ struct frontier_asked {
     bool refused;          /* out */
 };
 
-/* Another host that was asked, for a robots.txt: not due before. */
-struct frontier_put_off {
-    struct seen_span name;
-    int64_t due_in;
-};
-
 /* Pages of `done` differ, and so do hosts of `asked`. */
 struct frontier_group {
     struct frontier_done *done;
@@ -392,8 +390,6 @@ struct frontier_group {
     bool *fresh;  /* out: link i is a new row */
     const struct frontier_robots *robots;
     size_t robotses;
-    const struct frontier_put_off *put_off;
-    size_t put_offs;
     struct frontier_shared_origin *origin;
     size_t origins;
 };

@@ -40,7 +40,7 @@ struct commit {
     struct frontier_shared *f;
     struct frontier_group *g;
     int64_t number; /* of this commit, in this lease */
-    int64_t *link_host, *put_off_host;
+    int64_t *link_host;
     struct frontier_locked *host; /* those that are locked, by id */
     size_t hosts;
     struct visit_change *visit; /* by id */
@@ -140,8 +140,6 @@ static enum seen_code lock_hosts(struct commit *c, struct seen_error *why)
         c->host[n++].id = g->asked[i].host;
     for (size_t i = 0; i < g->links; i++)
         c->host[n++].id = c->link_host[i];
-    for (size_t i = 0; i < g->put_offs; i++)
-        c->host[n++].id = c->put_off_host[i];
     c->hosts = frontier_shared_sort(c->host, n);
     code = frontier_shared_lock(c->f, c->host, c->hosts, why);
     for (size_t i = 0; code == SEEN_OK && i < g->askeds; i++) {
@@ -526,14 +524,6 @@ static void bind_asked(void *owner, struct sql_statement *st, size_t i)
         sql_bind_bytes(st, 10, a->note);
 }
 
-static void bind_put_off(void *owner, struct sql_statement *st, size_t i)
-{
-    const struct commit *c = owner;
-
-    sql_bind_number(st, 1, c->put_off_host[i]);
-    sql_bind_number(st, 2, c->g->put_off[i].due_in);
-}
-
 static enum seen_code write_hosts(struct commit *c, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -545,9 +535,6 @@ static enum seen_code write_hosts(struct commit *c, struct seen_error *why)
     if (n)
         code = sql_do_rows(c->f->st[SHARED_HOST_ASKED], bind_asked, c, n, NULL,
                            why);
-    if (code == SEEN_OK && c->g->put_offs)
-        code = sql_do_many(c->f->st[SHARED_HOST_PUT_OFF], bind_put_off, c,
-                           c->g->put_offs, NULL, why);
     return code == SEEN_OK
                ? frontier_shared_count(c->f, c->host, c->hosts, why)
                : code;
@@ -735,17 +722,14 @@ static enum seen_code write_group(void *owner, struct sql *db,
 static enum seen_code find_ids(struct commit *c, struct seen_error *why)
 {
     const struct frontier_group *g = c->g;
-    size_t n = g->links + g->put_offs;
-    struct seen_span *name = calloc(n + 1, sizeof *name);
+    struct seen_span *name = calloc(g->links + 1, sizeof *name);
     enum seen_code code;
 
     if (!name)
         return no_memory_for(why, "the frontier");
     for (size_t i = 0; i < g->links; i++)
         name[i] = g->link[i].host;
-    for (size_t i = 0; i < g->put_offs; i++)
-        name[g->links + i] = g->put_off[i].name;
-    code = frontier_shared_host_ids(c->f, name, n, c->link_host, why);
+    code = frontier_shared_host_ids(c->f, name, g->links, c->link_host, why);
     free(name);
     return code;
 }
@@ -753,10 +737,10 @@ static enum seen_code find_ids(struct commit *c, struct seen_error *why)
 static enum seen_code allocate(struct commit *c, struct seen_error *why)
 {
     const struct frontier_group *g = c->g;
-    size_t n = g->askeds + g->links + g->put_offs;
+    size_t n = g->askeds + g->links;
     size_t most = n + g->dones + g->robotses + g->origins + 1;
 
-    c->link_host = calloc(g->links + g->put_offs + 1, sizeof *c->link_host);
+    c->link_host = calloc(g->links + 1, sizeof *c->link_host);
     c->host = calloc(n + 1, sizeof *c->host);
     c->shard = calloc(g->dones + 1, sizeof *c->shard);
     c->chosen = calloc(most, sizeof *c->chosen);
@@ -765,7 +749,6 @@ static enum seen_code allocate(struct commit *c, struct seen_error *why)
     if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->insert ||
         !c->known)
         return no_memory_for(why, "the frontier");
-    c->put_off_host = c->link_host + g->links;
     return SEEN_OK;
 }
 

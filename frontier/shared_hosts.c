@@ -526,56 +526,86 @@ enum seen_code frontier_shared_lease(struct frontier_shared *f, unsigned most,
     return code;
 }
 
-struct borrowing {
+struct taking_one {
     struct frontier_shared *f;
-    int64_t id;
+    int64_t id, of;
     struct frontier_leased *host;
+    bool busy, given;
 };
 
-static enum seen_code borrow(void *owner, struct sql *db,
-                             struct seen_error *why)
+/* The host goes where the other one is: t->host has the address of that. */
+static enum seen_code follow(struct taking_one *t, struct seen_error *why)
 {
-    struct borrowing *b = owner;
-    struct frontier_shared *f = b->f;
-    struct frontier_locked host = { .id = b->id };
-    struct host_taking taking = { .f = f, .host = b->host, .n = 1 };
-    struct sql_statement *st;
+    struct sql_statement *st = t->f->st[SHARED_HOST_BUSY];
     enum seen_code code;
-    size_t n;
 
-    (void)db;
-    code = frontier_shared_hold(f, why);
-    if (code == SEEN_OK)
-        code = frontier_shared_lock(f, &host, 1, why);
+    sql_bind_number(st, 1, t->of);
+    sql_bind_text(st, 2, t->host->address);
+    code = sql_do(st, why);
     if (code != SEEN_OK)
         return code;
-    if (host.worker && host.worker != f->number)
-        return seen_fail(why, SEEN_BUSY, 0, "another worker has the host");
-    b->host->id = b->id;
-    code = sql_do_rows(f->st[SHARED_HOST_TAKE], bind_take, &taking, 1, NULL,
-                       why);
-    if (code != SEEN_OK)
-        return code;
-    frontier_shared_reach(f, "borrowed");
-    st = f->st[SHARED_HOST_READ];
-    sql_bind_number(st, 1, b->id);
-    return read_hosts(f, st, b->host, &n, why);
+    t->given = true;
+    st = t->f->st[SHARED_ADDRESS_DROP];
+    sql_bind_number(st, 1, t->f->number);
+    return sql_do(st, why);
 }
 
-enum seen_code frontier_shared_borrow(struct frontier_shared *f,
-                                      struct seen_span name,
-                                      struct frontier_leased *host,
-                                      struct seen_error *why)
+static enum seen_code take_one(void *owner, struct sql *db,
+                               struct seen_error *why)
 {
-    struct borrowing b = { .f = f, .host = host };
+    struct taking_one *t = owner;
+    struct frontier_shared *f = t->f;
+    struct host_taking taking = { .f = f, .host = t->host, .n = 1 };
+    struct frontier_locked lock[2] = { { .id = t->id }, { .id = t->of } };
+    size_t locks = frontier_shared_sort(lock, t->of ? 2 : 1), n;
+    const struct frontier_locked *host, *of;
     enum seen_code code;
 
+    (void)db;
+    t->busy = t->given = false;
+    code = frontier_shared_hold(f, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_lock(f, lock, locks, why);
+    if (code != SEEN_OK)
+        return code;
+    host = frontier_shared_find(lock, locks, t->id);
+    of = t->of ? frontier_shared_find(lock, locks, t->of) : NULL;
+    t->busy = host->worker && host->worker != f->number;
+    t->host->id = t->id;
+    if (!t->busy)
+        code = sql_do_rows(f->st[SHARED_HOST_TAKE], bind_take, &taking, 1,
+                           NULL, why);
+    if (code == SEEN_OK) {
+        sql_bind_number(f->st[SHARED_HOST_READ], 1, t->id);
+        code = read_hosts(f, f->st[SHARED_HOST_READ], t->host, &n, why);
+    }
+    if (code == SEEN_OK && t->busy && t->host->address.len && of &&
+        of->worker == f->number)
+        code = follow(t, why);
+    frontier_shared_reach(f, "host");
+    return code;
+}
+
+enum seen_code frontier_shared_take(struct frontier_shared *f,
+                                    struct seen_span name, int64_t of,
+                                    struct frontier_leased *host, bool *given,
+                                    struct seen_error *why)
+{
+    struct taking_one t = { .f = f, .of = of, .host = host };
+    enum seen_code code;
+
+    *given = false;
     code = frontier_shared_reap_dead(f, why);
     if (code == SEEN_OK && !frontier_shared_may_take(f))
         return seen_fail(why, SEEN_BUSY, 0, "a clock was set");
     if (code == SEEN_OK)
-        code = frontier_shared_host_ids(f, &name, 1, &b.id, why);
-    return code == SEEN_OK ? frontier_shared_step(f, borrow, &b, why) : code;
+        code = frontier_shared_host_ids(f, &name, 1, &t.id, why);
+    if (code == SEEN_OK)
+        code = frontier_shared_step(f, take_one, &t, why);
+    *given = t.given;
+    return code == SEEN_OK && t.busy
+               ? seen_fail(why, SEEN_BUSY, 0, "another worker has the host")
+               : code;
 }
 
 struct load_reading {

@@ -136,8 +136,8 @@ static void collect(struct crawl_questions *qs, struct crawl_host *host)
 {
     struct crawl_origin *o = NULL;
 
-    for (struct crawl_page *p = host->first;
-         p && !p->robots && qs->n < CRAWL_ALLOW_PAGES; p = p->next) {
+    for (struct crawl_page *p = host->first; p && qs->n < CRAWL_ALLOW_PAGES;
+         p = p->next) {
         struct seen_span url = span_of(p->url), name = crawl_origin_of(url);
 
         if (!o)
@@ -219,7 +219,7 @@ static void note(struct crawl *c, struct crawl_host *host,
         crawl_rules_count(host, o);
     }
     for (struct crawl_page *p = host->first; p && left; p = p->next)
-        for (size_t i = 0; !p->robots && i < qs->n; i++)
+        for (size_t i = 0; i < qs->n; i++)
             if (qs->q[i].id == p->id) {
                 if (qs->q[i].asked) {
                     p->asked = qs->until;

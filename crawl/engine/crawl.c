@@ -42,13 +42,32 @@ static const char *reason_of(const struct crawl_settings *s,
     return delays;
 }
 
+/* Is it the robots.txt of another host? */
+static bool is_moved(const struct crawl_page *page)
+{
+    return page->robots && page->robots->host != page->host;
+}
+
+/* The Crawl-delay of the host that was asked, as far as it is known. */
+static double delay_of(const struct crawl_page *page,
+                       const struct crawl_origin *o)
+{
+    struct seen_span name;
+
+    if (is_moved(page)) {
+        name = crawl_origin_of(span_of(page->url));
+        o = map_get(&page->host->origins, name.text, name.len);
+    }
+    return o ? o->delay : -1;
+}
+
 /* When may the host be asked again? */
 static int64_t next_due(struct crawl *c, const struct crawl_page *page)
 {
     enum { DAY = 86400 }; /* seconds: nothing takes longer */
     const struct crawl_settings *s = page->shared->settings;
     struct crawl_origin *o = page->robots ? page->robots : origin_of(page);
-    double asked = o ? o->delay : -1;
+    double asked = delay_of(page, o);
     int64_t delay = crawl_delay(page->ms, s->delay, asked,
                                 page->after < DAY ? page->after : DAY);
     bool troubled = page->code != SEEN_OK || page->status == 429 ||
@@ -56,6 +75,7 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
     bool cancelled = page->code == SEEN_UNABLE && !page->no_room;
     int64_t tries = page->attempts < 100 ? page->attempts + 1 : 100;
     int64_t pause = s->pause < DAY ? (int64_t)s->pause : DAY;
+    bool beside; /* others may go on */
 
     page->host->delay = delay;
     page->host->waits_for = reason_of(s, page, asked, delay);
@@ -66,30 +86,18 @@ static int64_t next_due(struct crawl *c, const struct crawl_page *page)
         pause = 1000;
     if (!troubled || page->code == SEEN_RANGE || cancelled || pause <= delay)
         return crawl_now(c) + delay;
-    /* A port without an answer says nothing of the others. */
-    if (o && page->code != SEEN_OK && !page->no_room &&
-        page->host->origins.used > 1)
+    /* A port without an answer says nothing of the others, nor of the host
+       that a robots.txt was moved to. */
+    beside = o && !page->no_room &&
+             (is_moved(page) ||
+              (page->code != SEEN_OK && page->host->origins.used > 1));
+    if (beside)
         o->hold = crawl_now(c) + pause;
-    else
+    if (!beside || page->code == SEEN_OK)
         delay = pause;
     page->host->waits_for = page->no_room ? "room for an answer"
                                           : "--pause after a failure";
     return crawl_now(c) + delay;
-}
-
-/* The other host that was to answer a robots.txt has answered. */
-static void leave_other(struct crawl *c, struct crawl_page *page)
-{
-    struct crawl_host *other = page->other;
-
-    page->other = NULL;
-    if (!other)
-        return;
-    crawl_host_leave(&c->hosts, other);
-    other->spent = true;
-    other->polite = page->due;
-    if (!crawl_host_set_due(&c->hosts, other, page->due))
-        crawl_no_memory(c);
 }
 
 /* Requests that were cancelled say nothing of the host. A robots.txt that
@@ -107,11 +115,12 @@ static void count_failure(struct crawl_host *host,
         page->code == SEEN_RANGE) {
         host->failures = 0;
         if (o)
-            crawl_origin_answered(host, o);
+            crawl_origin_answered(o->host, o);
     } else {
-        host->failures += !o || !crawl_host_answers_beside(host, o);
+        host->failures += !is_moved(page) &&
+                          (!o || !crawl_host_answers_beside(host, o));
         if (o)
-            crawl_origin_failed(host, o);
+            crawl_origin_failed(o->host, o);
     }
 }
 
@@ -183,6 +192,15 @@ static void forget_answer(struct crawl *c, struct crawl_page *page)
     buffer_clear(&page->head);
 }
 
+/* Its request did not begin, or was cancelled. */
+static void put_back(struct crawl_host *host, struct crawl_page *page)
+{
+    if (page->robots)
+        crawl_host_push_robots(host, page);
+    else
+        crawl_host_push(host, page, true);
+}
+
 static void on_end(void *owner, enum seen_code code,
                    const struct fetch_response *r,
                    const struct seen_error *why)
@@ -219,7 +237,6 @@ static void on_end(void *owner, enum seen_code code,
     count_failure(host, page);
     crawl_host_leave(&c->hosts, host);
     page->due = host->polite = next_due(c, page);
-    leave_other(c, page);
     if (!crawl_host_set_due(&c->hosts, host, page->due) || page->sent.failed ||
         page->head.failed)
         crawl_no_memory(c);
@@ -230,7 +247,7 @@ static void on_end(void *owner, enum seen_code code,
         crawl_no_memory(c);
     if (code == SEEN_UNABLE || code == SEEN_NOMEM) {
         forget_answer(c, page);
-        crawl_host_push(host, page, true);
+        put_back(host, page);
     } else {
         hand_on(c, page);
     }
@@ -249,6 +266,14 @@ static void pass(struct crawl *c, struct crawl_page *page,
     page->started = crawl_now(c);
     crawl_list_add(&c->done, page);
     pthread_cond_signal(&c->to_commit);
+}
+
+/* Its URL cannot be fetched at all. */
+static void refuse(struct crawl *c, struct crawl_page *page, const char *fault)
+{
+    page->code = SEEN_RANGE;
+    copy_words(page->fault, sizeof page->fault, fault);
+    hand_on(c, page);
 }
 
 static void start(struct crawl *c, struct crawl_host *host,
@@ -279,17 +304,13 @@ static void start(struct crawl *c, struct crawl_host *host,
     c->active--;
     page->due = host->polite = crawl_now(c);
     crawl_host_leave(&c->hosts, host);
-    leave_other(c, page);
     crawl_host_set_due(&c->hosts, host, page->due);
     if (code == SEEN_NOMEM) {
-        crawl_host_push(host, page, true);
+        put_back(host, page);
         crawl_no_memory(c);
         return;
     }
-    /* Not a URL that can be fetched at all: a port of another protocol. */
-    page->code = SEEN_RANGE;
-    copy_words(page->fault, sizeof page->fault, why.text);
-    hand_on(c, page);
+    refuse(c, page, why.text); /* it may have a port of another protocol */
 }
 
 /* The robots.txt that another page needs. */
@@ -319,51 +340,6 @@ static struct crawl_page *robots_page(const struct crawl_page *other,
         o->state = CRAWL_ROBOTS_ASKED;
     }
     return page;
-}
-
-/*
- * A robots.txt may be moved to another host. Then that host must be idle and
- * due, and is busy until it has answered. If it is not in memory, and comes
- * into it meanwhile, refill.c does the same. False: not now.
- */
-static bool go_abroad(struct crawl *c, struct crawl_host *host,
-                      struct crawl_page *page)
-{
-    struct seen_span name = crawl_host_of(span_of(page->url));
-    struct crawl_host *other, *third;
-    int64_t now = crawl_now(c);
-
-    if (span_equal(name, (struct seen_span){ host->name, host->len }))
-        return true;
-    other = crawl_host_named(&c->hosts, name);
-    if (!other &&
-        c->store
-            ->shares_hosts) { /* it is to be borrowed: crawl/team/hosts.c */
-        host->borrows = true;
-        pthread_cond_signal(&c->to_commit);
-        return false;
-    }
-    if (other && !crawl_host_takes_guest(&c->hosts, other, now)) {
-        crawl_guest_wait(&c->hosts, host, now, other->due);
-        return false;
-    }
-    for (size_t at = 0;
-         !other && c->abroad && (third = map_next(&c->hosts.by_id, &at));)
-        if (third->abroad &&
-            span_equal(name, crawl_host_of(span_of(third->abroad->url)))) {
-            crawl_guest_wait(&c->hosts, host, now, third->abroad->due);
-            return false;
-        }
-    if (other) {
-        crawl_hosts_pop(&c->hosts, other);
-        crawl_host_enter(&c->hosts, other);
-        page->other = other;
-    }
-    crawl_guest_go(&c->hosts, host, other);
-    c->abroad += !host->abroad;
-    host->abroad = page;
-    page->due = 0;
-    return true;
 }
 
 /* Would another page exceed --host-pages? What is on its way may not count, so
@@ -408,13 +384,13 @@ static bool bring_forward(struct crawl *c, struct crawl_host *host)
     int64_t when = INT64_MAX;
 
     for (; page; before = page, page = page->next) {
-        struct crawl_origin *o = page->robots ? NULL : origin_of(page);
+        struct crawl_origin *o = origin_of(page);
 
-        if (!page->robots && !o) {
+        if (!o) {
             crawl_no_memory(c);
             return false;
         }
-        if (page->robots || !waits(c, o, &when))
+        if (!waits(c, o, &when))
             break;
     }
     if (page && before) {
@@ -484,14 +460,12 @@ static void set_aside(struct crawl *c, struct crawl_host *host,
  * kept out are passed on the way, at most as many as a reader asked about
  * (CRAWL_ALLOW_PAGES), so that no host holds up the others.
  */
-static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
+static struct crawl_page *choose_page(struct crawl *c, struct crawl_host *host)
 {
     while (host->first && !host->stopped) {
         struct crawl_page *page = host->first;
         struct crawl_origin *o;
 
-        if (page->robots)
-            return go_abroad(c, host, page) ? crawl_host_pull(host) : NULL;
         if (crawl_page_is_aside(page)) {
             set_aside(c, host, page);
             continue;
@@ -504,8 +478,6 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
         if (!bring_forward(c, host))
             return NULL;
         page = host->first;
-        if (page->robots)
-            continue;
         o = origin_of(page);
         if (!o) {
             crawl_no_memory(c);
@@ -553,6 +525,37 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
         pass(c, page, CRAWL_ROBOTS);
     }
     return NULL;
+}
+
+/* The next robots.txt that is to be requested at the host. */
+static struct crawl_page *choose_robots(struct crawl *c,
+                                        struct crawl_host *host, bool moved)
+{
+    struct crawl_page *page;
+
+    while ((page = crawl_host_pull_robots(host, moved))) {
+        if (host->stopped != crawl_needs_contact)
+            break;
+        page->started = crawl_now(c);
+        refuse(c, page, host->stopped);
+    }
+    return page;
+}
+
+/* What is to be requested next, or NULL as above. */
+static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
+{
+    struct crawl_page *page = choose_robots(c, host, false);
+
+    if (!page && crawl_host_is_turn_of_pages(host)) {
+        page = choose_page(c, host);
+        if (page || host->asking || host->hold > crawl_now(c))
+            return page;
+    }
+    if (page || !host->moved || crawl_host_has_unread(host))
+        return page;
+    crawl_hosts_pop(&c->hosts, host); /* its pages may wait, but not these */
+    return choose_robots(c, host, true);
 }
 
 static bool is_time_over(const struct crawl *c)
@@ -677,7 +680,6 @@ static int64_t start_due(struct crawl *c)
             continue;
         }
         host->turn++;
-        host->turns++;
         start(c, host, page);
     }
     host = crawl_hosts_first(&c->hosts);
@@ -694,7 +696,7 @@ static void skip_time(struct crawl *c, int64_t wait)
     if (wait > page)
         wait = page;
     if (c->injected_clock && !on_their_way(c) && !c->looking && !c->asking &&
-        c->phase != CRAWL_PAUSES && wait > 0)
+        !c->moved.n && c->phase != CRAWL_PAUSES && wait > 0)
         atomic_fetch_add(&c->offset, wait);
 }
 

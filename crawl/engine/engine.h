@@ -121,7 +121,7 @@ struct crawl {
     struct crawl_host *to_recall, *last_to_recall; /* to be read again first */
     size_t asking;   /* hosts in these two lists, or at a reader */
     size_t recalled; /* how many of them have rules that were read again */
-    size_t abroad;   /* hosts with a robots.txt that another host answers */
+    struct crawl_list moved; /* robots.txt at hosts that are not in memory */
 
     /* Names to be looked up: of hosts that are not prompt, and that are */
     struct crawl_list names[2];
@@ -223,6 +223,8 @@ void crawl_host_charge(struct crawl *c, const struct crawl_page *page,
                        int64_t more);
 /* Wake a host that got pages. */
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host);
+/* Why a public host is not asked, if nobody is named who answers for it. */
+extern const char crawl_needs_contact[];
 /* The address of the host is looked up before its first request, so that hosts
    that share one share its limit, too. False without memory. */
 bool crawl_host_look_up(struct crawl *c, struct crawl_host *host);

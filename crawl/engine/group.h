@@ -98,13 +98,25 @@ bool crawl_robots_is_answer(const struct crawl_page *page);
    is more, so that the line that it cuts does not count later. */
 struct seen_span crawl_robots_text(const struct crawl_page *page);
 
-/* Did another host answer? Its name. */
-bool crawl_robots_is_abroad(const struct crawl_page *page,
-                            struct seen_span *name);
-
 /* After the commit, with the lock held: the hosts that wait for it may go
    on. */
 enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
                                    struct seen_error *why);
+
+/*
+ * A robots.txt that was moved to another host is requested there, by that
+ * host's politeness, address and checks. If that host is not in memory, the
+ * request waits in a list until the store has brought the host. If another
+ * worker has that one, the host of the origin goes to that worker.
+ *
+ *     answer 3xx ──> c->moved ──> host->moved ──> request ──> its origin
+ *                      a list        a list
+ *
+ * The lock is not held.
+ */
+enum seen_code crawl_robots_place(struct crawl *c, struct seen_error *why);
+/* A host leaves memory before it was asked: its list goes back. The lock is
+   held. */
+void crawl_robots_unplace(struct crawl *c, struct crawl_host *host);
 
 #endif

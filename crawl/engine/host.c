@@ -110,15 +110,17 @@ struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id)
     return map_get(&h->by_id, &id, sizeof id);
 }
 
-struct crawl_host *crawl_host_named(struct crawl_hosts *h,
+struct crawl_host *crawl_host_named(const struct crawl_hosts *h,
                                     struct seen_span name)
 {
-    struct crawl_host *host;
+    return map_get(&h->by_name, name.text, name.len);
+}
 
-    for (size_t at = 0; (host = map_next(&h->by_id, &at));)
-        if (span_equal((struct seen_span){ host->name, host->len }, name))
-            return host;
-    return NULL;
+static void forget_host(struct crawl_hosts *h, struct crawl_host *host)
+{
+    map_remove(&h->by_id, &host->id, sizeof host->id);
+    if (map_get(&h->by_name, host->name, host->len) == host)
+        map_remove(&h->by_name, host->name, host->len);
 }
 
 struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
@@ -133,23 +135,21 @@ struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
     host->polite = due;
     host->len = name.len;
     memcpy(host->name, name.text, name.len);
-    if (!map_set(&h->by_id, &host->id, sizeof host->id, host)) {
-        free(host);
-        return NULL;
-    }
-    if (!crawl_host_set_due(h, host, due)) {
-        map_remove(&h->by_id, &host->id, sizeof host->id);
-        free(host);
-        return NULL;
-    }
-    return host;
+    if (map_set(&h->by_id, &host->id, sizeof host->id, host) &&
+        map_set(&h->by_name, host->name, host->len, host) &&
+        crawl_host_set_due(h, host, due))
+        return host;
+    forget_host(h, host);
+    free(host);
+    return NULL;
 }
 
 static void free_host(struct crawl_host *host)
 {
     struct crawl_page *page;
 
-    while ((page = crawl_host_pull(host)))
+    while ((page = crawl_host_pull(host)) ||
+           (page = crawl_host_pull_robots(host, true)))
         crawl_page_free(page);
     crawl_origins_clear(host);
     free(host->out);
@@ -168,9 +168,8 @@ static void drop_address(struct crawl_hosts *h, struct crawl_address *a)
 void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host)
 {
     crawl_hosts_pop(h, host);
-    map_remove(&h->by_id, &host->id, sizeof host->id);
+    forget_host(h, host);
     drop_address(h, host->address);
-    h->guests -= host->guest;
     free_host(host);
 }
 
@@ -184,6 +183,7 @@ void crawl_hosts_clear(struct crawl_hosts *h)
     for (size_t at = 0; (address = map_next(&h->addresses, &at));)
         free(address);
     map_clear(&h->by_id);
+    map_clear(&h->by_name);
     map_clear(&h->addresses);
     free(h->heap[0].host);
     free(h->heap[1].host);
@@ -221,15 +221,6 @@ bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
     a->active += host->busy; /* a request began before its address was known */
     host->address = a;
     return true;
-}
-
-bool crawl_host_may_enter(const struct crawl_hosts *h,
-                          const struct crawl_host *host)
-{
-    const struct crawl_address *a = host->address;
-
-    return !host->busy && !host->waiting && !host->lookup && !host->asking &&
-           (!a || a->active < h->per_address);
 }
 
 bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host)
@@ -275,42 +266,6 @@ void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
     crawl_host_set_due(h, next, next->due);
 }
 
-/* --- guests --- */
-
-enum {
-    LOOK = 100,    /* ms: then a guest looks again, */
-    LOOK_MANY = 16, /* or later, the more there are */
-    OWN_TURNS = 3  /* of the host between two guests */
-};
-
-bool crawl_host_takes_guest(const struct crawl_hosts *h,
-                            const struct crawl_host *host, int64_t now)
-{
-    bool own = host->first && host->turns < OWN_TURNS;
-
-    return host->due + (own ? LOOK : 0) <= now &&
-           crawl_host_may_enter(h, host);
-}
-
-bool crawl_guest_wait(struct crawl_hosts *h, struct crawl_host *guest,
-                      int64_t now, int64_t due)
-{
-    int64_t soon = now + LOOK * (1 + (int64_t)h->guests / LOOK_MANY);
-
-    h->guests += !guest->guest;
-    guest->guest = true;
-    return crawl_host_set_due(h, guest, due > soon ? due : soon);
-}
-
-void crawl_guest_go(struct crawl_hosts *h, struct crawl_host *guest,
-                    struct crawl_host *host)
-{
-    h->guests -= guest->guest;
-    guest->guest = false;
-    if (host)
-        host->turns = 0;
-}
-
 /* --- pages --- */
 
 void crawl_host_push(struct crawl_host *host, struct crawl_page *page,
@@ -340,6 +295,41 @@ struct crawl_page *crawl_host_pull(struct crawl_host *host)
     host->ready--;
     page->next = NULL;
     return page;
+}
+
+void crawl_host_push_robots(struct crawl_host *host, struct crawl_page *page)
+{
+    page->host = host;
+    page->next = NULL;
+    if (page->robots->host == host) {
+        page->next = host->robots;
+        host->robots = page;
+        return;
+    }
+    if (host->moved)
+        host->last_moved->next = page;
+    else
+        host->moved = page;
+    host->last_moved = page;
+}
+
+struct crawl_page *crawl_host_pull_robots(struct crawl_host *host, bool moved)
+{
+    struct crawl_page **first = host->robots ? &host->robots : &host->moved;
+    struct crawl_page *page = host->robots || moved ? *first : NULL;
+
+    if (!page)
+        return NULL;
+    if (page == host->moved)
+        host->turns = 0;
+    *first = page->next;
+    page->next = NULL;
+    return page;
+}
+
+bool crawl_host_is_turn_of_pages(struct crawl_host *host)
+{
+    return !host->moved || host->turns++ < CRAWL_PAGE_TURNS;
 }
 
 bool crawl_host_is_out(const struct crawl_host *host, int64_t id)

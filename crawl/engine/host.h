@@ -53,6 +53,7 @@ enum {
 };
 
 struct crawl_origin {
+    struct crawl_host *host;
     enum crawl_robots_state state;
     struct web_robots *rules; /* NULL: all is allowed, or there is a text */
     struct buffer text;       /* rules that nobody asked yet: allow.c */
@@ -94,10 +95,6 @@ struct crawl_host {
     bool recalls;   /* they have been before */
     struct crawl_host *next_asking;
     char claim[64]; /* of a team: the address that is to be claimed */
-    bool borrows;   /* and another host is to be borrowed for its robots.txt */
-    struct crawl_page *abroad; /* its robots.txt, if another host answers */
-    bool guest;     /* its robots.txt waits for another host */
-    unsigned turns; /* requests of its own since a guest had one */
     int64_t hold; /* not before, whatever the last answer was */
     int64_t polite; /* not before, by the last answer: `due` is later if all
                        pages at hand wait for their origins */
@@ -105,6 +102,9 @@ struct crawl_host {
     struct crawl_host *next;       /* that waits for the address */
     struct crawl_page *first, *last; /* ready */
     unsigned ready;
+    struct crawl_page *robots; /* robots.txt to be requested here: its own, */
+    struct crawl_page *moved, *last_moved; /* and those of other hosts */
+    unsigned turns; /* of its pages since the last one of `moved` */
     unsigned used;    /* pages since the last refill */
     unsigned turn;    /* pages of this turn */
     unsigned unread;  /* answers that wait for a reader, or are at one */
@@ -149,7 +149,7 @@ struct crawl_heap {
 };
 
 struct crawl_hosts {
-    struct map by_id, addresses;
+    struct map by_id, by_name, addresses;
     struct crawl_rules rules[2]; /* small ones, large ones */
     size_t rules_size;           /* bytes of all of them */
     uint64_t forgotten;          /* how often one was, for tests */
@@ -157,7 +157,6 @@ struct crawl_hosts {
     unsigned slow;             /* busy hosts that are not */
     unsigned slow_most;        /* at a time; there is always one */
     unsigned per_address;
-    unsigned guests; /* hosts whose robots.txt waits for another host */
 };
 
 /* So many requests at a time: to one address, and to all hosts together. */
@@ -167,8 +166,7 @@ void crawl_hosts_limit(struct crawl_hosts *h, unsigned per_address,
 void crawl_hosts_clear(struct crawl_hosts *h);
 
 struct crawl_host *crawl_host_get(struct crawl_hosts *h, int64_t id);
-/* By its name, which takes a look at each of them. */
-struct crawl_host *crawl_host_named(struct crawl_hosts *h,
+struct crawl_host *crawl_host_named(const struct crawl_hosts *h,
                                     struct seen_span name);
 /* NULL without memory. */
 struct crawl_host *crawl_host_add(struct crawl_hosts *h, int64_t id,
@@ -189,9 +187,6 @@ bool crawl_host_set_prompt(struct crawl_hosts *h, struct crawl_host *host,
                            bool prompt);
 void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host);
 
-/* Could it enter now, without waiting? */
-bool crawl_host_may_enter(const struct crawl_hosts *h,
-                          const struct crawl_host *host);
 /* May a request to the host begin, by its address? Otherwise it waits and
    comes up by itself. */
 bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host);
@@ -201,28 +196,25 @@ void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host);
 bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
                         const char *address);
 
-/*
- * A robots.txt may be moved to another host, of which its host is a guest then.
- * There may be thousands, since whoever owns a name can move it to any host. So
- * they have every fourth request at most, while the host has pages of its own;
- * but they do not wait for pages that cannot be asked for, which may be waiting
- * for the guest. A look whether it may go takes a look at all hosts: the more
- * guests there are, the less often each of them looks.
- */
-bool crawl_host_takes_guest(const struct crawl_hosts *h,
-                            const struct crawl_host *host, int64_t now);
-/* Look again, not before `due`. False without memory. */
-bool crawl_guest_wait(struct crawl_hosts *h, struct crawl_host *guest,
-                      int64_t now, int64_t due);
-/* It waits no more, and the request is to this host, or to one that is not in
-   memory. */
-void crawl_guest_go(struct crawl_hosts *h, struct crawl_host *guest,
-                    struct crawl_host *host);
-
 /* Pages that wait at the host, in memory. */
 void crawl_host_push(struct crawl_host *host, struct crawl_page *page,
                      bool front);
 struct crawl_page *crawl_host_pull(struct crawl_host *host);
+
+/*
+ * robots.txt that are to be requested at the host. One of its own origins goes
+ * before all pages: its request was cancelled, or it was moved within the host.
+ * Others were moved here from other hosts. Whoever owns a name can do that, so
+ * there may be thousands: while the host has pages, they have every fourth
+ * turn. They do not wait for pages that cannot be requested, since those may
+ * wait for a robots.txt that was moved, too.
+ */
+enum { CRAWL_PAGE_TURNS = 3 }; /* between two that were moved here */
+void crawl_host_push_robots(struct crawl_host *host, struct crawl_page *page);
+/* One of its own; or if `moved`, any. NULL: none. */
+struct crawl_page *crawl_host_pull_robots(struct crawl_host *host, bool moved);
+/* Is it the turn of the pages of the host? */
+bool crawl_host_is_turn_of_pages(struct crawl_host *host);
 
 /* Rows that are on their way, so that a refill does not take them twice. */
 bool crawl_host_is_out(const struct crawl_host *host, int64_t id);

@@ -11,6 +11,8 @@
 #include <netdb.h>
 #include <string.h>
 
+const char crawl_needs_contact[] = "public hosts need --contact";
+
 static void look_up(struct crawl *c, struct crawl_page *page)
 {
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
@@ -39,7 +41,7 @@ static void look_up(struct crawl *c, struct crawl_page *page)
     else
         page->host->lookup = false;
     if (public && !c->settings->contact && !c->settings->agent)
-        page->host->stopped = "public hosts need --contact";
+        page->host->stopped = crawl_needs_contact;
     /* A name without an address fails when it is fetched, and is logged. */
     if (!page->host->lookup &&
         ((*address && !crawl_host_resolve(&c->hosts, page->host, address)) ||

@@ -114,6 +114,7 @@ void crawl_engine_clear(struct crawl *c)
     free_pages(&c->names[false]);
     free_pages(&c->names[true]);
     free_pages(&c->done);
+    free_pages(&c->moved);
     crawl_hosts_clear(&c->hosts);
     crawl_aside_forget(c);
     crawl_skip_close(c->skip);

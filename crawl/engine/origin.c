@@ -45,6 +45,7 @@ struct crawl_origin *crawl_host_origin(struct crawl_host *host,
     o = calloc(1, sizeof *o + name.len + 1);
     if (!o)
         return NULL;
+    o->host = host;
     o->len = name.len;
     memcpy(o->name, name.text, name.len);
     if (!map_set(&host->origins, o->name, o->len, o)) {

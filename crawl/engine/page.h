@@ -74,10 +74,10 @@ struct crawl_page {
     struct crawl_page *next;
     const struct crawl_shared *shared; /* what its visit asks for */
     struct crawl_host *host;
-    struct crawl_origin *robots; /* this is its robots.txt, or NULL */
-    struct crawl_host *other;    /* that answers it, if it was moved there */
-    int64_t due;                 /* when that one may be asked again */
+    struct crawl_origin *robots; /* this is its robots.txt, or NULL. It may
+                                    have been moved to another `host` */
     struct crawl_page *onward;   /* where it was moved to */
+    int64_t due;                 /* when its host may be asked again */
     bool lookup; /* not a page: the address of the host is wanted */
     bool copy;   /* nor is this: the links of the stored copy of known.id are
                     wanted; it has no host (crawl/folder/recover.h) */

@@ -81,7 +81,8 @@ bool crawl_host_is_idle(const struct crawl_host *host)
 
     if (host->busy || host->waiting || host->lookup || host->asking ||
         host->spent || (host->stopped && !host->stop_written) ||
-        host->changed_origins || host->outs != host->ready)
+        host->changed_origins || host->outs != host->ready || host->robots ||
+        host->moved)
         return false;
     for (size_t at = 0; (o = map_next(&host->origins, &at));)
         if (o->state == CRAWL_ROBOTS_ASKED)
@@ -272,24 +273,18 @@ static unsigned at_hand(const struct crawl *c, const struct crawl_host *host)
 
 void crawl_host_put_back(struct crawl_host *host)
 {
-    struct crawl_page *page, *robots = NULL;
+    struct crawl_page *page;
 
     while ((page = crawl_host_pull(host))) {
-        if (page->robots) {
-            robots = page; /* one at most: the others wait for it */
-            continue;
-        }
         crawl_host_forget_out(host, page->id);
         crawl_page_free(page);
     }
-    if (robots)
-        crawl_host_push(host, robots, true);
 }
 
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host)
 {
-    if (host->ready && !host->busy && !host->waiting && !host->lookup &&
-        !host->asking)
+    if ((host->ready || host->robots || host->moved) && !host->busy &&
+        !host->waiting && !host->lookup && !host->asking)
         crawl_host_set_due(&c->hosts, host, host->polite);
 }
 
@@ -440,6 +435,8 @@ enum seen_code crawl_refill(struct crawl *c, struct seen_error *why)
 
     if (code == SEEN_OK)
         code = c->store->hosts(c, why);
+    if (code == SEEN_OK)
+        code = crawl_robots_place(c, why);
     if (code == SEEN_OK)
         code = crawl_for_each_host(c, wants_pages, fill, &asked, why);
     if (code == SEEN_OK && asked.n)

@@ -1,5 +1,5 @@
 /* robots.c - what a robots.txt means, once it is committed. */
-#include "group.h"
+#include "store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,6 @@ enum seen_code crawl_robots_redirect(struct crawl_page *page,
     if (!next)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for robots.txt");
     next->robots = page->robots;
-    next->host = page->host;
     crawl_page_share(next, page->shared);
     next->hops = page->hops + 1;
     next->attempts = page->attempts;
@@ -57,16 +56,75 @@ static void close_origin(struct crawl_host *host, struct crawl_origin *o,
                        private ? "; see --allow-private" : "");
 }
 
-/* Pages that waited may go on, even if others wait for the end of a pause. */
-static enum seen_code wake(struct crawl *c, struct crawl_host *host,
-                           struct seen_error *why)
+/* --- moved to another host --- */
+
+/* The lock is held. False: the host is not in memory. */
+static bool move(struct crawl *c, struct crawl_page *page)
 {
-    if (host->busy || host->waiting || host->lookup || host->asking)
-        return SEEN_OK;
-    return crawl_host_set_due(&c->hosts, host, host->polite)
-               ? SEEN_OK
-               : seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
+    struct crawl_host *host = crawl_host_named(
+        &c->hosts, crawl_host_of(span_of(page->url)));
+
+    if (!host)
+        return false;
+    crawl_host_push_robots(host, page);
+    crawl_host_rouse(c, host);
+    return true;
 }
+
+void crawl_robots_unplace(struct crawl *c, struct crawl_host *host)
+{
+    struct crawl_page *page;
+
+    while ((page = crawl_host_pull_robots(host, true)))
+        crawl_list_add(&c->moved, page);
+}
+
+/* Bring the host of the first page of the list. The page stays there until then:
+   while the list has pages, no time is skipped. */
+static enum seen_code place(struct crawl *c, struct seen_error *why)
+{
+    enum { SOON = 1000 }; /* ms */
+    struct crawl_page *page = c->moved.first;
+    const struct seen_span name = crawl_host_of(span_of(page->url));
+    enum crawl_coming coming = CRAWL_CAME;
+    enum seen_code code = SEEN_OK;
+    bool here;
+
+    pthread_mutex_lock(&c->lock);
+    here = crawl_host_named(&c->hosts, name);
+    pthread_mutex_unlock(&c->lock);
+    if (!here && page->due <= crawl_now(c))
+        code = c->store->host(c, name, page->robots, &coming, why);
+    else if (!here)
+        coming = CRAWL_NOT_YET;
+    if (code != SEEN_OK)
+        return code;
+    pthread_mutex_lock(&c->lock);
+    crawl_list_take(&c->moved);
+    if (coming == CRAWL_HANDED_OVER) {
+        crawl_page_free(page);
+    } else if (coming == CRAWL_NOT_YET || !move(c, page)) {
+        if (page->due <= crawl_now(c))
+            page->due = crawl_now(c) + SOON;
+        crawl_list_add(&c->moved, page);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return SEEN_OK;
+}
+
+/* The list, and the map of hosts, are changed by this thread only. */
+enum seen_code crawl_robots_place(struct crawl *c, struct seen_error *why)
+{
+    const size_t most = 2 * (size_t)c->settings->hosts;
+    enum seen_code code = SEEN_OK;
+
+    for (size_t n = c->moved.n;
+         code == SEEN_OK && n && c->hosts.by_id.used < most; n--)
+        code = place(c, why);
+    return code;
+}
+
+/* --- what it means --- */
 
 /* The lock is held. */
 enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
@@ -75,22 +133,20 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
     enum { DAY = 86400000 };
     const struct crawl_settings *s = page->shared->settings;
     struct crawl_origin *o = page->robots;
-    struct crawl_host *host = page->host;
-    enum seen_code code;
+    struct crawl_host *host = o->host;
+    enum seen_code code = SEEN_OK;
     int64_t now = crawl_now(c);
 
-    if (host->abroad == page) {
-        host->abroad = NULL;
-        c->abroad--;
-    }
     if (page->onward) {
-        crawl_host_push(host, page->onward, true);
+        if (!move(c, page->onward))
+            crawl_list_add(&c->moved, page->onward);
         page->onward = NULL;
-        crawl_host_set_due(&c->hosts, host, host->due);
         return SEEN_OK;
     }
-    if (o->state == CRAWL_ROBOTS_CLOSED) /* by its failures */
-        return wake(c, host, why);
+    if (o->state == CRAWL_ROBOTS_CLOSED) { /* by its failures */
+        crawl_host_rouse(c, host);
+        return SEEN_OK;
+    }
     switch (web_robots_status(page->status)) {
     case WEB_ROBOTS_READ:
     case WEB_ROBOTS_ALLOW:
@@ -99,8 +155,6 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
         /* A reader compiles it: allow.c. */
         code = crawl_origin_know(host, o, page->status,
                                  crawl_robots_text(page), now + DAY, why);
-        if (code != SEEN_OK)
-            return code;
         break;
     case WEB_ROBOTS_DENY:
         o->state = CRAWL_ROBOTS_UNKNOWN; /* asked again, when it is due */
@@ -110,16 +164,9 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
             break;
         close_origin(host, o, page->fault);
     }
-    return wake(c, host, why);
-}
-
-bool crawl_robots_is_abroad(const struct crawl_page *page,
-                            struct seen_span *name)
-{
-    *name = crawl_host_of(span_of(page->url));
-    return page->hops &&
-           !span_equal(
-               *name, (struct seen_span){ page->host->name, page->host->len });
+    /* Pages that waited may go on, even if others wait for a pause. */
+    crawl_host_rouse(c, host);
+    return code;
 }
 
 struct seen_span crawl_robots_text(const struct crawl_page *page)

@@ -38,9 +38,16 @@ struct crawl_kept_robots {
     size_t len;
 };
 
+/* Does a host come into memory? */
+enum crawl_coming {
+    CRAWL_CAME,
+    CRAWL_NOT_YET, /* another worker has it */
+    CRAWL_HANDED_OVER /* and has got the host of the origin, too */
+};
+
 struct crawl_store {
     /* Other workers ask hosts, too: those of an address belong to one of them,
-       who claims it, and borrows a host that a robots.txt was moved to. */
+       who claims it. */
     bool shares_hosts;
 
     /* --- a turn of the committing thread, without the lock --- */
@@ -101,6 +108,11 @@ struct crawl_store {
 
     /* Hosts come, and go. */
     enum seen_code (*hosts)(struct crawl *c, struct seen_error *why);
+    /* This one comes, with pages or without, for the robots.txt of an origin
+       that was moved there. */
+    enum seen_code (*host)(struct crawl *c, struct seen_span name,
+                           struct crawl_origin *of, enum crawl_coming *coming,
+                           struct seen_error *why);
 
     /* Rows of pages of a host that wait, in order, at most `most`; also those
        that are on their way. */

@@ -135,33 +135,6 @@ static enum seen_code write_hosts(struct crawl_group *g,
     return code;
 }
 
-/* Another host answered a robots.txt: politeness needs to know. */
-static enum seen_code put_off_guest(struct crawl *c,
-                                    const struct crawl_page *page,
-                                    struct seen_error *why)
-{
-    struct crawl_folder *f = crawl_folder_of(c);
-    struct seen_span name;
-    struct crawl_host *other;
-    enum seen_code code;
-    int64_t id;
-
-    if (!crawl_robots_is_abroad(page, &name))
-        return SEEN_OK;
-    code = frontier_host_id(f->state.frontier, name, &id, why);
-    if (code == SEEN_OK)
-        code = frontier_put_off(f->state.frontier, id, page->due, why);
-    pthread_mutex_lock(&c->lock);
-    other = code == SEEN_OK ? crawl_host_get(&c->hosts, id) : NULL;
-    if (other && other->due < page->due) {
-        other->hold = page->due;
-        if (other->place)
-            crawl_host_set_due(&c->hosts, other, page->due);
-    }
-    pthread_mutex_unlock(&c->lock);
-    return code;
-}
-
 static enum seen_code keep_robots(struct crawl *c, struct crawl_page *page,
                                   struct seen_error *why)
 {
@@ -184,8 +157,6 @@ static enum seen_code write_rows(struct crawl_rows *r, struct seen_error *why)
         struct crawl_page *page = r->g->part[i].page;
 
         if (page->robots)
-            code = put_off_guest(c, page, why);
-        if (code == SEEN_OK && page->robots)
             code = keep_robots(c, page, why);
         if (code == SEEN_OK)
             code = crawl_rows_write(r, &r->g->part[i], why);
@@ -356,6 +327,7 @@ const struct crawl_store crawl_folder_store = {
     .settle = settle,
     .clear = clear,
     .hosts = crawl_folder_hosts,
+    .host = crawl_folder_host,
     .pages = crawl_folder_pages,
     .prepare = crawl_folder_prepare,
     .origin = crawl_folder_origin,

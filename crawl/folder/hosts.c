@@ -110,28 +110,6 @@ static int64_t due_of(const struct crawl *c, int64_t due, double asked)
     return due > least ? due : least;
 }
 
-/* Is a robots.txt that was moved to this host under way, or not committed? */
-static void meet_guest(struct crawl *c, struct crawl_host *host)
-{
-    struct seen_span name = { host->name, host->len };
-    struct crawl_host *from;
-
-    for (size_t at = 0;
-         c->abroad && (from = map_next(&c->hosts.by_id, &at));) {
-        struct crawl_page *page = from->abroad;
-
-        if (!page || !span_equal(name, crawl_host_of(span_of(page->url))))
-            continue;
-        if (page->due) { /* it was answered */
-            host->hold = page->due;
-        } else {
-            host->busy = true;
-            page->other = host;
-        }
-        return;
-    }
-}
-
 /* Its pages wait until its address is known. The lock is held. */
 static bool add_host(struct bringing *b, const struct frontier_host *row,
                      bool prompt)
@@ -147,7 +125,10 @@ static bool add_host(struct bringing *b, const struct frontier_host *row,
     host->failures = row->failures;
     host->fetched = row->fetched;
     host->found = row->found;
-    meet_guest(c, host);
+    if (row->stopped.len) { /* only a robots.txt is requested, if at all */
+        host->stopped = "it was stopped before";
+        host->stop_written = true;
+    }
     crawl_host_set_prompt(&c->hosts, host, prompt);
     return crawl_host_look_up(c, host);
 }
@@ -174,6 +155,22 @@ static bool take_host(void *owner, const struct frontier_host *row)
     b->no_memory = !add_host(b, row, prompt);
     pthread_mutex_unlock(&b->c->lock);
     return !b->no_memory;
+}
+
+enum seen_code crawl_folder_host(struct crawl *c, struct seen_span name,
+                                 struct crawl_origin *of,
+                                 enum crawl_coming *coming,
+                                 struct seen_error *why)
+{
+    struct bringing b = { .c = c, .room = 1, .slow = 1 };
+    enum seen_code code = frontier_host_named(
+        crawl_folder_of(c)->state.frontier, name, take_host, &b, why);
+
+    (void)of;
+    *coming = CRAWL_CAME;
+    if (code == SEEN_OK && b.no_memory)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a host");
+    return code;
 }
 
 /* It has nothing to do, and never will, or not before its row comes up. */

@@ -62,6 +62,10 @@ extern const struct crawl_store crawl_folder_store;
 
 /* Functions of that table. */
 enum seen_code crawl_folder_hosts(struct crawl *c, struct seen_error *why);
+enum seen_code crawl_folder_host(struct crawl *c, struct seen_span name,
+                                 struct crawl_origin *of,
+                                 enum crawl_coming *coming,
+                                 struct seen_error *why);
 enum seen_code crawl_folder_pages(struct crawl *c,
                                   const struct crawl_host *host, unsigned most,
                                   crawl_take_row *take, void *owner,

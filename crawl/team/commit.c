@@ -23,7 +23,6 @@ enum { PUBLISH_AGAIN = 200 }; /* ms */
 struct shared_rows {
     struct frontier_group all;
     struct frontier_robots *robots;
-    struct frontier_put_off *put_off;
     struct crawl_part **part;   /* of done[i] */
     struct crawl_found **found; /* of link[i] */
     char (*path)[CRAWL_PATH];
@@ -157,7 +156,6 @@ static enum seen_code make_room(const struct crawl_group *g,
 
     r->part = calloc(pages, sizeof *r->part);
     r->robots = calloc(pages, sizeof *r->robots);
-    r->put_off = calloc(pages, sizeof *r->put_off);
     r->all.done = calloc(pages, sizeof *r->all.done);
     r->all.link = calloc(links, sizeof *r->all.link);
     r->all.from = calloc(links, sizeof *r->all.from);
@@ -167,14 +165,12 @@ static enum seen_code make_room(const struct crawl_group *g,
     r->row = calloc(pages, sizeof *r->row);
     r->known = calloc(pages, sizeof *r->known);
     r->all.robots = r->robots;
-    r->all.put_off = r->put_off;
     r->all.asked = g->asked;
     r->all.askeds = g->askeds;
     r->all.origin = g->origin;
     r->all.origins = g->origins;
-    return r->part && r->robots && r->put_off && r->all.done && r->all.link &&
-                   r->all.from && r->all.fresh && r->found && r->path &&
-                   r->row && r->known
+    return r->part && r->robots && r->all.done && r->all.link && r->all.from &&
+                   r->all.fresh && r->found && r->path && r->row && r->known
                ? SEEN_OK
                : no_memory(why);
 }
@@ -187,7 +183,6 @@ static void clear(struct crawl_group *g)
         return;
     free(r->part);
     free(r->robots);
-    free(r->put_off);
     free(r->all.done);
     free(r->all.link);
     free(r->all.from);
@@ -321,11 +316,9 @@ static void add_page(const struct crawl *c, struct shared_rows *r,
         add_known(r, page, i);
 }
 
-static void add_robots(const struct crawl_group *g, struct shared_rows *r,
-                       const struct crawl_page *page)
+static void add_robots(struct shared_rows *r, const struct crawl_page *page)
 {
     enum { DAY = 86400000 };
-    struct seen_span name;
 
     if (crawl_robots_is_answer(page))
         r->robots[r->all.robotses++] = (struct frontier_robots){
@@ -334,19 +327,16 @@ static void add_robots(const struct crawl_group *g, struct shared_rows *r,
             .until_in = DAY,
             .body = crawl_robots_text(page),
         };
-    if (crawl_robots_is_abroad(page, &name))
-        r->put_off[r->all.put_offs++] = (struct frontier_put_off){
-            .name = name, .due_in = page->due - g->now
-        };
 }
 
-/* The last error of each host, for reports. */
+/* The last error of each host, for reports. That of a robots.txt is its
+   origin's, wherever it was moved to. */
 static void add_notes(struct crawl_group *g)
 {
     for (size_t i = 0; i < g->askeds; i++)
         for (struct crawl_page *p = g->pages; p; p = p->next)
-            if (p->host == g->host[i] && p->outcome != CRAWL_ROBOTS &&
-                (*p->fault || *p->costly))
+            if ((p->robots ? p->robots->host : p->host) == g->host[i] &&
+                p->outcome != CRAWL_ROBOTS && (*p->fault || *p->costly))
                 g->asked[i].note = span_of(*p->fault ? p->fault : p->costly);
 }
 
@@ -360,7 +350,7 @@ static void collect(struct crawl_group *g, struct shared_rows *r)
 
         report->links += part->page->links;
         if (part->page->robots)
-            add_robots(g, r, part->page);
+            add_robots(r, part->page);
         else
             add_page(g->c, r, part);
         for (size_t k = part->first; k < part->end; k++)
@@ -535,6 +525,7 @@ const struct crawl_store crawl_team_store = {
     .settle = settle,
     .clear = clear,
     .hosts = crawl_team_hosts,
+    .host = crawl_team_host,
     .pages = crawl_team_pages,
     .prepare = crawl_team_prepare,
     .origin = crawl_team_origin,

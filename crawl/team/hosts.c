@@ -10,9 +10,6 @@
  * Before the first request to a host its address is looked up and claimed:
  * hosts of one address belong to one worker, which limits its requests per
  * address. If another worker has the address, the host goes there.
- *
- * A robots.txt may be moved to another host. That one is borrowed, so that two
- * workers never ask it at once.
  */
 #include "inside.h"
 
@@ -27,7 +24,6 @@
 enum {
     AHEAD = 3000,      /* ms: hosts that are due so soon are taken */
     FAR = 30000,       /* ms: a host that is not due for so long goes back */
-    SOON = 1000,       /* ms: try again to borrow a host */
     SHARE_EVERY = 1000 /* ms between looks at how many work */
 };
 
@@ -194,7 +190,7 @@ void crawl_team_drop_pages(struct crawl *c)
         for (unsigned n = host->ready; n; n--) {
             struct crawl_page *page = crawl_host_pull(host);
 
-            if (page->robots || crawl_team_visit_of(page)->runs) {
+            if (crawl_team_visit_of(page)->runs) {
                 crawl_host_push(host, page, false); /* all of them: in order */
             } else {
                 crawl_host_forget_out(host, page->id);
@@ -308,58 +304,14 @@ static enum seen_code claim(struct crawl *c, struct crawl_host *host,
         return code;
     pthread_mutex_lock(&c->lock);
     host->lookup = false;
-    if (!mine) /* it belongs to another worker now */
+    if (!mine) { /* it belongs to another worker now */
+        crawl_robots_unplace(c, host);
         crawl_host_remove(&c->hosts, host);
-    else if (!crawl_host_resolve(&c->hosts, host, host->claim) ||
-             !crawl_host_set_due(&c->hosts, host, host->due))
+    } else if (!crawl_host_resolve(&c->hosts, host, host->claim) ||
+               !crawl_host_set_due(&c->hosts, host, host->due))
         code = no_memory(why);
     else
         *host->claim = '\0';
-    pthread_mutex_unlock(&c->lock);
-    return code;
-}
-
-static bool borrows(struct crawl *c, struct crawl_host *host)
-{
-    (void)c;
-    return host->borrows;
-}
-
-/* The host that a robots.txt was moved to. */
-static enum seen_code borrow(struct crawl *c, struct crawl_host *host,
-                             void *nothing, struct seen_error *why)
-{
-    struct crawl_host *other = NULL;
-    struct frontier_leased row;
-    enum seen_code code = SEEN_OK;
-    char *name = NULL;
-    int64_t due;
-
-    (void)nothing;
-    pthread_mutex_lock(&c->lock);
-    host->borrows = false;
-    if (host->first && host->first->robots) {
-        struct seen_span at = crawl_host_of(span_of(host->first->url));
-
-        name = strndup(at.text, at.len);
-        code = name ? SEEN_OK : no_memory(why);
-    }
-    pthread_mutex_unlock(&c->lock);
-    if (!name)
-        return code;
-    code = frontier_shared_borrow(crawl_team_of(c)->frontier, span_of(name),
-                                  &row, why);
-    free(name);
-    if (code != SEEN_OK && code != SEEN_BUSY)
-        return code;
-    if (code == SEEN_OK && !(other = add_host(c, &row)))
-        return no_memory(why);
-    pthread_mutex_lock(&c->lock);
-    due = other ? other->due : crawl_now(c) + SOON; /* another worker has it */
-    code = crawl_host_set_due(&c->hosts, host,
-                              due > host->due ? due : host->due)
-               ? SEEN_OK
-               : no_memory(why);
     pthread_mutex_unlock(&c->lock);
     return code;
 }
@@ -369,7 +321,7 @@ static enum seen_code borrow(struct crawl *c, struct crawl_host *host,
 /* Has the host nothing to do here for a while? */
 static bool is_over(const struct crawl_host *host, int64_t now)
 {
-    return crawl_host_is_idle(host) && !host->borrows &&
+    return crawl_host_is_idle(host) &&
            (host->stopped || (!host->ready && host->drained) ||
             host->due > now + FAR);
 }
@@ -411,7 +363,7 @@ static enum seen_code choose_leaving(struct crawl *c, struct crawl_some *some,
     for (size_t at = 0; code == SEEN_OK && share >= 0 &&
                         have - (int64_t)some->n > share + share / 8 &&
                         (host = map_next(&c->hosts.by_id, &at));)
-        if (crawl_host_is_idle(host) && !host->borrows && !has_company(host))
+        if (crawl_host_is_idle(host) && !has_company(host))
             code = note_leaving(some, c, host, why);
     pthread_mutex_unlock(&c->lock);
     return code;
@@ -443,6 +395,57 @@ static enum seen_code give_back(struct crawl *c, struct seen_error *why)
     return code;
 }
 
+/* --- for a robots.txt that was moved --- */
+
+/* If another worker has the host, that of the origin goes there, so that two
+   workers never ask one host, and neither waits until the other is done. Its
+   robots.txt is asked there again. */
+static bool may_hand_over(struct crawl *c, struct crawl_origin *of)
+{
+    bool may;
+
+    of->state = CRAWL_ROBOTS_UNKNOWN;
+    may = crawl_host_is_idle(of->host) && !has_company(of->host);
+    of->state = CRAWL_ROBOTS_ASKED;
+    if (may) {
+        crawl_hosts_pop(&c->hosts, of->host);
+        of->host->busy = true; /* nobody may ask it */
+    }
+    return may;
+}
+
+enum seen_code crawl_team_host(struct crawl *c, struct seen_span name,
+                               struct crawl_origin *of,
+                               enum crawl_coming *coming,
+                               struct seen_error *why)
+{
+    struct leasing l = { .c = c };
+    struct crawl_host *host = of->host;
+    struct frontier_leased row;
+    enum seen_code code;
+    bool may, given;
+
+    pthread_mutex_lock(&c->lock);
+    may = may_hand_over(c, of);
+    pthread_mutex_unlock(&c->lock);
+    code = frontier_shared_take(crawl_team_of(c)->frontier, name,
+                                may ? host->id : 0, &row, &given, why);
+    if (code == SEEN_OK && !take_host(&l, &row))
+        return no_memory(why);
+    *coming = code == SEEN_OK ? CRAWL_CAME
+              : given         ? CRAWL_HANDED_OVER
+                              : CRAWL_NOT_YET;
+    pthread_mutex_lock(&c->lock);
+    if (given)
+        crawl_host_remove(&c->hosts, host);
+    else if (may) {
+        host->busy = false;
+        crawl_host_rouse(c, host);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return code == SEEN_BUSY ? SEEN_OK : code;
+}
+
 /* --- all --- */
 
 enum seen_code crawl_team_hosts(struct crawl *c, struct seen_error *why)
@@ -455,7 +458,5 @@ enum seen_code crawl_team_hosts(struct crawl *c, struct seen_error *why)
         code = bring_hosts(c, why);
     if (code == SEEN_OK)
         code = crawl_for_each_host(c, has_claim, claim, NULL, why);
-    if (code == SEEN_OK)
-        code = crawl_for_each_host(c, borrows, borrow, NULL, why);
     return code;
 }

@@ -92,6 +92,10 @@ void crawl_team_visits_clear(struct crawl *c);
 
 /* Functions of the store: see engine/store.h. */
 enum seen_code crawl_team_hosts(struct crawl *c, struct seen_error *why);
+enum seen_code crawl_team_host(struct crawl *c, struct seen_span name,
+                               struct crawl_origin *of,
+                               enum crawl_coming *coming,
+                               struct seen_error *why);
 enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
                                 unsigned most, crawl_take_row *take,
                                 void *owner, struct seen_error *why);

@@ -213,7 +213,9 @@ enum seen_code crawl_team_begin_anew(struct crawl *c, struct seen_error *why)
         nanosleep(&pause, NULL);
     pthread_mutex_lock(&c->lock);
     crawl_hosts_clear(&c->hosts);
-    c->abroad = c->made = c->unread = c->committing = 0;
+    crawl_pages_free(c->moved.first);
+    c->moved = (struct crawl_list){ .first = NULL };
+    c->made = c->unread = c->committing = 0;
     pthread_mutex_unlock(&c->lock);
     return join(c, why);
 }

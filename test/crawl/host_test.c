@@ -124,51 +124,71 @@ static void give_page(struct crawl_host *host)
     crawl_host_push(host, page, false);
 }
 
-TEST(guests_have_every_fourth_request_of_a_host_with_pages)
+static struct crawl_page *give_robots(struct crawl_host *host,
+                                      struct crawl_host *of)
 {
+    const struct frontier_page row = { .url = span_of(
+                                           "http://x.example/robots.txt"),
+                                       .path = { "", 0 },
+                                       .type = { "", 0 } };
+    struct crawl_page *page = crawl_page_new(&row);
+
+    assert_non_null(page);
+    page->robots = crawl_host_origin(of, span_of("http://y.example"));
+    crawl_host_push_robots(host, page);
+    assert_ptr_equal(page->host, host);
+    return page;
+}
+
+TEST(robots_txt_of_other_hosts_have_every_fourth_turn_of_a_host_with_pages)
+{
+    enum { MOVED = 1000 };
     struct crawl_hosts h = { .slow = 0 };
-    struct crawl_host *host, *guest;
+    struct crawl_host *host, *other;
+    unsigned pages = 0;
 
     crawl_hosts_limit(&h, 4, 100);
-    host = add(&h, 1, "x.example", 5000);
-    guest = add(&h, 2, "guest.example", 0);
-    assert_false(crawl_host_takes_guest(&h, host, 4999));
-    assert_true(crawl_host_takes_guest(&h, host, 5000));
+    host = add(&h, 1, "x.example", 0);
+    other = add(&h, 2, "y.example", 0);
     give_page(host);
-    for (host->turns = 0; host->turns < 3; host->turns++)
-        assert_false(crawl_host_takes_guest(&h, host, 5000));
-    assert_true(crawl_host_takes_guest(&h, host, 5000));
-    crawl_guest_go(&h, guest, host);
-    assert_false(crawl_host_takes_guest(&h, host, 5000));
-    /* Its pages cannot be asked for: perhaps they wait for the guest. */
-    assert_true(crawl_host_takes_guest(&h, host, 5200));
+    assert_true(crawl_host_is_turn_of_pages(host));
+    for (int i = 0; i < MOVED; i++)
+        give_robots(host, other);
+    for (int i = 0; i < MOVED; i++) {
+        struct crawl_page *page;
+
+        for (; crawl_host_is_turn_of_pages(host); pages++)
+            assert_null(crawl_host_pull_robots(host, false));
+        page = crawl_host_pull_robots(host, true);
+        assert_ptr_equal(page->robots->host, other);
+        crawl_page_free(page);
+    }
+    assert_int_equal(pages, 3 * MOVED);
+    assert_null(crawl_host_pull_robots(host, true));
+    assert_true(crawl_host_is_turn_of_pages(host));
+    give_robots(host, other); /* which is freed with it */
     crawl_hosts_clear(&h);
 }
 
-/* 5,000 of them, ten times a second, took all of a CPU. */
-TEST(guests_look_less_often_the_more_there_are)
+TEST(robots_txt_of_the_host_itself_comes_before_all_others)
 {
-    enum { GUESTS = 4000, MOST = 200 }; /* looks per second */
     struct crawl_hosts h = { .slow = 0 };
-    double looks = 0;
+    struct crawl_host *host, *other;
+    struct crawl_page *own, *moved;
 
     crawl_hosts_limit(&h, 4, 100);
-    for (int i = 1; i <= GUESTS; i++)
-        assert_true(crawl_guest_wait(&h, add(&h, i, "x.example", 0), 0, 0));
-    assert_int_equal(h.guests, GUESTS);
-    for (int i = 1; i <= GUESTS; i++) {
-        struct crawl_host *guest = crawl_host_get(&h, i);
-
-        assert_true(crawl_guest_wait(&h, guest, 0, 0));
-        looks += 1000.0 / (double)guest->due;
-    }
-    assert_true(looks < MOST);
-    assert_int_equal(h.guests, GUESTS);
-    crawl_host_remove(&h, crawl_host_get(&h, 1));
-    crawl_guest_go(&h, crawl_host_get(&h, 2), NULL);
-    assert_int_equal(h.guests, GUESTS - 2);
+    host = add(&h, 1, "x.example", 0);
+    other = add(&h, 2, "y.example", 0);
+    moved = give_robots(host, other);
+    own = give_robots(host, host);
+    assert_ptr_equal(crawl_host_pull_robots(host, false), own);
+    assert_null(crawl_host_pull_robots(host, false));
+    crawl_host_push_robots(host, own);
+    assert_ptr_equal(crawl_host_pull_robots(host, true), own);
+    assert_ptr_equal(crawl_host_pull_robots(host, true), moved);
+    crawl_page_free(own);
+    crawl_page_free(moved);
     crawl_hosts_clear(&h);
-    assert_int_equal(h.guests, 0);
 }
 
 static struct crawl_origin *port(struct crawl_host *host, int port)
@@ -254,16 +274,18 @@ TEST(what_an_earlier_run_knows_of_origins_counts_once)
 
 TEST(addresses_are_forgotten_with_their_hosts)
 {
-    struct crawl_hosts h = { .per_address = 1 };
+    struct crawl_hosts h = { .per_address = 1, .slow_most = 2 };
     struct crawl_host *a = add(&h, 1, "a.example", 0);
     struct crawl_host *b = add(&h, 2, "b.example", 0);
 
+    crawl_hosts_pop(&h, a);
     assert_true(crawl_host_enter(&h, a)); /* before its address is known */
     assert_true(crawl_host_resolve(&h, a, "192.0.2.1"));
     assert_true(crawl_host_resolve(&h, b, "192.0.2.1"));
-    assert_false(crawl_host_may_enter(&h, b));
+    crawl_hosts_pop(&h, b);
+    assert_false(crawl_host_enter(&h, b));
     crawl_host_leave(&h, a);
-    assert_true(crawl_host_may_enter(&h, b));
+    assert_ptr_equal(crawl_hosts_first(&h), b);
     assert_int_equal(h.addresses.used, 1);
     crawl_host_remove(&h, a);
     assert_int_equal(h.addresses.used, 1);
@@ -409,8 +431,9 @@ int main(void)
             hosts_that_have_not_answered_leave_requests_to_others),
         cmocka_unit_test(one_request_at_a_time_is_always_for_whichever_host),
         cmocka_unit_test(
-            guests_have_every_fourth_request_of_a_host_with_pages),
-        cmocka_unit_test(guests_look_less_often_the_more_there_are),
+            robots_txt_of_other_hosts_have_every_fourth_turn_of_a_host_with_pages),
+        cmocka_unit_test(
+            robots_txt_of_the_host_itself_comes_before_all_others),
         cmocka_unit_test(addresses_are_forgotten_with_their_hosts),
         cmocka_unit_test(origins_that_no_page_needs_are_forgotten),
         cmocka_unit_test(failures_of_a_port_are_bounded_per_host),

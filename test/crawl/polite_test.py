@@ -81,6 +81,52 @@ def test_no_host_gets_two_requests_at_once_or_too_soon(tmp_path):
         assert crawl.report()["covered"]
 
 
+RULES = Answer("User-agent: *\nDisallow: /x\n", type="text/plain")
+
+
+def test_robots_txt_of_many_hosts_at_one_that_has_pages_and_of_two_at_each_other(tmp_path):
+    """All are obeyed, politeness is that of the host that answers, which is not starved, and 6 of 20 are in memory. The
+    host of some rules is not crawled."""
+    hub, other, *names = hosts(20)
+    outside = hosts(1, 21)[0]
+
+    def answer(host, handler):
+        if handler.path == "/robots.txt":
+            at = other if host == hub else hub if host in names[::2] or host == other else outside
+            return Answer(status=301, Location=handler.server.url(at, "/rules"))
+        if handler.path == "/rules":
+            return RULES
+        return page("/x", *("/%d" % i for i in range(9 if host == hub else 2))) if handler.path == "/" else page()
+
+    with Sites(answer) as web:
+        crawl = Crawl(tmp_path / "c", *(web.url(name) for name in [hub, other, *names]), delay="0.02")
+        crawl.run("--hosts", 6, "--turn", 2, "--per-address", 1000)
+        seen = web.by_host()
+        for name in [hub, other, *names, outside]:
+            check(seen[name], 0.02)
+            assert "/x" not in {one.path for one in seen[name]}
+        assert crawl.report()["stored"] == 10 + 3 * 19 and crawl.report()["covered"]
+        assert [one.path for one in seen[outside]] == ["/rules"] * len(names[1::2])
+
+
+def test_a_robots_txt_moved_to_a_host_that_does_not_answer_closes_its_origin_alone(tmp_path):
+    """And not the host that it was moved to, which is crawled, too."""
+    one, two = hosts(2)
+
+    def answer(host, handler):
+        if handler.path == "/robots.txt" and host == one:
+            return Answer(status=301, Location=handler.server.url(two, "/gone"))
+        return Answer("no", 503) if handler.path == "/gone" else page("/a") if handler.path == "/" else page()
+
+    with Sites(answer) as web:
+        crawl = Crawl(tmp_path / "c", web.url(one), web.url(two), delay="0")
+        crawl.run("--retries", 1, "--pause", "1s")
+        report = crawl.report()
+        assert report["stored"] == 2 and report["left"] == 1
+        assert "robots.txt of %s cannot be fetched" % web.url(one, "") in crawl.why(web.url(one))
+        assert [at.path for at in web.by_host()[one]] == 2 * ["/robots.txt"]
+
+
 def test_more_hosts_than_memory_has_room_for(tmp_path):
     """6 of 20 hosts at a time; seven of them are down, and must not keep the others out."""
     names, down = hosts(20), set(hosts(20)[::3])

@@ -194,6 +194,24 @@ def test_robots_and_budget(tmp_path):
     assert not [one for one in web.log if one.path.startswith("/p1")]
 
 
+def test_robots_txt_at_hosts_of_other_workers(tmp_path):
+    """That of every host is at another one, of which half are another worker's; all are obeyed, and every page comes."""
+    def moved(handler):
+        last = int(handler.headers["Host"].split(":")[0].split(".")[3])
+        return Answer(status=301, Location=web.url(last % 6, "/rules"))
+
+    answers = {"/robots.txt": moved, "/rules": Answer("User-agent: *\nDisallow: /p1\n", type="text/plain")}
+    with Hosts(6, 10, **answers) as web:
+        team = Team(tmp_path, lease=30)
+        team.enqueue("--delay", "0.02", web.template(tmp_path))
+        with team.worker("--hosts", 3), team.worker("--hosts", 3):
+            web.wait_for(6)
+            until(lambda: team.status()["visits"][0]["state"] == "ended")
+    assert not [one for one in web.log if one.path == "/p1"]
+    assert urls(team.records()[0]) == [url for url in web.all() if not url.endswith("/p1") and not url.endswith("/p9")]
+    web.assert_polite(0.02)
+
+
 def test_warc_files_of_workers(tmp_path):
     with Hosts(3, 20) as web:
         team = Team(tmp_path)

@@ -130,12 +130,19 @@ TEST(counts_of_hosts_follow_their_pages_after_a_flush)
     assert_string_equal(text, "b.example:1:1:0 ");
     /* A resumed crawl asks it again, but not before it is due. */
     assert_int_equal(frontier_resume(f, NULL), SEEN_OK);
-    assert_int_equal(frontier_put_off(f, a, 400, NULL), SEEN_OK);
-    assert_int_equal(frontier_put_off(f, b, 700, NULL), SEEN_OK);
     *text = '\0';
     assert_int_equal(frontier_hosts(f, false, 10, show_host, text, NULL),
                      SEEN_OK);
-    assert_string_equal(text, "a.example:4:5:500 b.example:1:1:700 ");
+    assert_string_equal(text, "b.example:1:1:0 a.example:4:5:500 ");
+    /* One by its name, whether it is known or not. */
+    *text = '\0';
+    assert_int_equal(
+        frontier_host_named(f, span_of("a.example"), show_host, text, NULL),
+        SEEN_OK);
+    assert_int_equal(
+        frontier_host_named(f, span_of("c.example"), show_host, text, NULL),
+        SEEN_OK);
+    assert_string_equal(text, "a.example:4:5:500 c.example:0:0:0 ");
     end();
 }
 

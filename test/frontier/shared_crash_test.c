@@ -203,11 +203,11 @@ static bool turn(struct frontier_shared *f, bool *ended)
 static void work(struct place_worker *w, int turns)
 {
     struct frontier_leased host;
-    bool ended = false;
+    bool ended = false, given;
 
     GOOD(frontier_shared_join(w->f, &why));
-    if (frontier_shared_borrow(w->f, span_of("robots.example"), &host, NULL) ==
-        SEEN_NOMEM)
+    if (frontier_shared_take(w->f, span_of("robots.example"), 0, &host, &given,
+                             NULL) == SEEN_NOMEM)
         fail();
     while (!ended && turns--)
         if (!turn(w->f, &ended))
@@ -328,7 +328,7 @@ TEST(a_worker_killed_at_any_point_costs_nothing_but_time)
         { "joined", 0 },    { "hosts", 0 },    { "hosts", 1 },
         { "begun", 0 },     { "began", 0 },    { "leased", 0 },
         { "leased", 2 },    { "taken", 0 },    { "taken", 3 },
-        { "borrowed", 0 },  { "address", 0 },  { "address", 3 },
+        { "host", 0 },      { "address", 0 },  { "address", 3 },
         { "returned", 1 },  { "held", 1 },     { "locked", 2 },
         { "ended", 0 },     { "ended", 3 },    { "inserted", 1 },
         { "counted", 0 },   { "counted", 2 },  { "committed", 0 },

@@ -805,11 +805,8 @@ TEST(robots_and_due_times_are_kept)
                                       .until_in = 50000,
                                       .body = { body, sizeof body - 1 } },
                            found;
-    struct frontier_put_off off = { .name = span_of("h9.example"),
-                                    .due_in = 70000 };
     struct frontier_return back;
     struct place_worker w;
-    struct links l = { .n = 0 };
     struct group *g = group_new();
     struct hosts h;
 
@@ -821,8 +818,6 @@ TEST(robots_and_due_times_are_kept)
                      SEEN_ABSENT);
     g->g.robots = &robots;
     g->g.robotses = 1;
-    g->g.put_off = &off;
-    g->g.put_offs = 1;
     ask(g, h.id[0])->due_in = 30000;
     assert_int_equal(commit(&w, g), SEEN_OK);
     GOOD(frontier_shared_robots(w.f, origin, &found, &why));
@@ -837,13 +832,9 @@ TEST(robots_and_due_times_are_kept)
     h = lease(&w, 10, 40000);
     assert_int_equal(h.n, 1);
     assert_in_range(h.due_in[0], 20000, 30000);
-    add_link(&l, 0, 9, 1);
-    assert_int_equal(begin(&w, "shop@1", 0, &l), FRONTIER_RUNNING);
-    assert_int_equal(lease(&w, 10, 50000).n, 0);
-    assert_int_equal(lease(&w, 10, 80000).n, 1);
     /* One that is too old is not known. */
     robots.until_in = -1;
-    g->g.askeds = g->g.put_offs = 0;
+    g->g.askeds = 0;
     assert_int_equal(commit(&w, g), SEEN_OK);
     assert_int_equal(frontier_shared_robots(w.f, origin, &found, NULL),
                      SEEN_ABSENT);
@@ -851,30 +842,69 @@ TEST(robots_and_due_times_are_kept)
     place_close(&w);
 }
 
-TEST(one_host_is_borrowed_and_the_load_is_counted)
+/* Its robots.txt was moved to a host of another worker. */
+TEST(a_host_goes_to_the_worker_that_has_another_one)
+{
+    const struct seen_span address = span_of("192.0.2.1");
+    struct place_worker a, b;
+    struct frontier_leased host;
+    struct hosts one, two;
+    bool given, mine;
+
+    two_workers(&a, &b);
+    begin_with(&a, "news@1", 0, 2, 2);
+    one = lease(&a, 1, 0);
+    two = lease(&b, 1, 0);
+    /* Nobody knows where that is. */
+    assert_int_equal(frontier_shared_take(a.f, span_of(two.name[0]), one.id[0],
+                                          &host, &given, NULL),
+                     SEEN_BUSY);
+    assert_false(given);
+    GOOD(frontier_shared_address(b.f, two.id[0], address, &mine, &why));
+    assert_true(mine);
+    assert_int_equal(frontier_shared_take(a.f, span_of(two.name[0]), one.id[0],
+                                          &host, &given, NULL),
+                     SEEN_BUSY);
+    assert_true(given);
+    assert_int_equal(lease(&a, 10, 0).n, 0);
+    /* Each of the two may want that of the other at once. */
+    GOOD(frontier_shared_take(b.f, span_of(one.name[0]), two.id[0], &host,
+                              &given, &why));
+    assert_false(given);
+    assert_int_equal(host.id, one.id[0]);
+    place_close(&a);
+    place_close(&b);
+}
+
+TEST(one_host_is_taken_by_its_name_and_the_load_is_counted)
 {
     struct place_worker a, b;
     struct frontier_leased host;
     struct frontier_load load;
+    bool given;
 
     two_workers(&a, &b);
     begin_with(&a, "news@1", 0, 3, 6);
     GOOD(frontier_shared_load(a.f, &load, &why));
     assert_int_equal(load.workers, 2);
     assert_int_equal(load.hosts, 3);
-    GOOD(frontier_shared_borrow(a.f, span_of("new.example"), &host, &why));
+    GOOD(frontier_shared_take(a.f, span_of("new.example"), 0, &host, &given,
+                              &why));
     assert_true(span_is(host.name, "new.example"));
-    GOOD(frontier_shared_borrow(a.f, span_of("new.example"), &host, &why));
-    assert_int_equal(
-        frontier_shared_borrow(b.f, span_of("new.example"), &host, NULL),
-        SEEN_BUSY);
-    GOOD(frontier_shared_borrow(a.f, span_of("h1.example"), &host, &why));
+    GOOD(frontier_shared_take(a.f, span_of("new.example"), 0, &host, &given,
+                              &why));
+    assert_int_equal(frontier_shared_take(b.f, span_of("new.example"), 0,
+                                          &host, &given, NULL),
+                     SEEN_BUSY);
+    GOOD(frontier_shared_take(a.f, span_of("h1.example"), 0, &host, &given,
+                              &why));
     assert_int_equal(host.queued, 2);
     assert_int_equal(lease(&b, 10, 0).n, 2);
     GOOD(frontier_shared_load(b.f, &load, &why));
     assert_int_equal(load.hosts, 3);
     GOOD(frontier_shared_leave(a.f, &why));
-    GOOD(frontier_shared_borrow(b.f, span_of("new.example"), &host, &why));
+    GOOD(frontier_shared_take(b.f, span_of("new.example"), 0, &host, &given,
+                              &why));
     GOOD(frontier_shared_load(b.f, &load, &why));
     assert_int_equal(load.workers, 1);
     place_close(&a);
@@ -1526,6 +1556,7 @@ TEST(after_a_clock_was_set_no_host_is_taken_for_one_lease)
 {
     static const int64_t steps[] = { 90000, -90000, 1500 };
     struct frontier_leased host;
+    bool given;
     struct place_worker a, b;
     int64_t held;
 
@@ -1550,9 +1581,9 @@ TEST(after_a_clock_was_set_no_host_is_taken_for_one_lease)
         assert_int_equal(
             place_ask(a.db, "SELECT count(*) FROM hosts WHERE worker <> 0"),
             held);
-        assert_int_equal(
-            frontier_shared_borrow(b.f, span_of("x.example"), &host, NULL),
-            SEEN_BUSY);
+        assert_int_equal(frontier_shared_take(b.f, span_of("x.example"), 0,
+                                              &host, &given, NULL),
+                         SEEN_BUSY);
         assert_int_equal(lease(&a, 10, 1000000).n, 0);
         assert_int_not_equal(frontier_shared_was_set(a.f), 0);
         if (steps[i] > LEASE) {
@@ -1731,7 +1762,8 @@ int main(void)
         PLACE_TEST(
             a_suspect_is_marked_its_deaths_are_counted_and_it_is_set_aside),
         PLACE_TEST(robots_and_due_times_are_kept),
-        PLACE_TEST(one_host_is_borrowed_and_the_load_is_counted),
+        PLACE_TEST(a_host_goes_to_the_worker_that_has_another_one),
+        PLACE_TEST(one_host_is_taken_by_its_name_and_the_load_is_counted),
         PLACE_TEST(a_worker_that_leaves_gives_everything_back),
         PLACE_TEST(a_large_visit_is_deleted_in_batches),
         PLACE_TEST(old_visits_and_dead_workers_are_forgotten),
