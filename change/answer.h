@@ -66,7 +66,7 @@ bool change_class_find(enum change_class *class, struct seen_span name);
 struct change_part {
     size_t value; /* of the field, from 0 */
     size_t at;    /* number of the first word (text.h) in the value, from 0;
-                     of a removal: of the word behind it */
+                     of a removal: of the word after it */
     size_t words;
     struct seen_span text; /* the words as the page wrote them, with single
                               spaces */

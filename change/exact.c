@@ -1,4 +1,21 @@
-/* exact.c - rows of last versions, and the comparison with them. */
+/*
+ * exact.c - rows of last versions, and the comparison with them.
+ *
+ * A record costs one lookup by its key and one upsert of the same row; the
+ * two indexes serve questions that few records ask:
+ *
+ *     key UNIQUE           the last version of this URL
+ *     content              another URL with this content (duplicate)
+ *     name, gone, due      pages that a visit should have met (removed)
+ *
+ * A word is stored as 32 bits of its hash, so that a page of 600 words takes
+ * 2.7 KB and not its text. The price: what was removed is counted and cannot
+ * be shown, and one in 2^32 changed words looks unchanged.
+ *
+ * Missing pages are handed out before one UPDATE with the same condition
+ * marks them. Both are in the caller's transaction, so a visit whose batch is
+ * rolled back finds the same pages again.
+ */
 #include "exact.h"
 
 #include <stdlib.h>
@@ -268,7 +285,8 @@ bool change_exact_matched(const struct buffer *fields, struct seen_span name)
     return find_field(fields, name, &f) && f.matched;
 }
 
-/* Runs of new words within a value, and seams where words only went. */
+/* Runs of new words within a value, and seams where words were only
+   removed. */
 static enum seen_code add_parts(struct change_answers *answers,
                                 const struct change_page *page,
                                 const struct change_page_field *f,

@@ -140,7 +140,7 @@ static enum seen_code replay_entry(struct replay *r, const char *entry,
                       which == CHANGE_URLS ? &hi : NULL, why);
 }
 
-/* `end`: the position behind the row. */
+/* `end`: the position after the row. */
 static enum seen_code replay_row(void *owner, struct seen_span entries,
                                  uint64_t end, struct seen_error *why)
 {

@@ -29,7 +29,7 @@
  * The parts of words are three times as large each, since every new shingle
  * is looked up in all of them: 20 million shingles are in 4 parts, not in 7.
  *
- * Words of new pages are added by a thread of its own, behind the others: they
+ * Words of new pages are added by a thread of its own, after the others: they
  * are three quarters of the work, and nobody asks for them soon. It reads
  * them from the row of the journal, while that is written to the disk.
  *

@@ -1,4 +1,17 @@
-/* ids.c - tables of slots in memory, rows of hashes in the database. */
+/*
+ * ids.c - tables of slots in memory, rows of hashes in the database.
+ *
+ * ids.h has the drawing. Probing is linear, and the highest bits of the hash
+ * choose the slot, so that the 24 bits beside the number are other bits than
+ * those. A question goes from the newest table to the oldest, one short run
+ * of slots in each; tables double, so 10 million answers are in nine of them.
+ * Nothing is moved or deleted inside a table, so a run of slots never gets a
+ * hole: a table is filled, kept, and dropped as a whole when its last answer
+ * is forgotten.
+ *
+ * The rows are the same hashes in the order of their numbers: opening a state
+ * only puts them into tables again.
+ */
 #include "ids.h"
 
 #include <stdlib.h>

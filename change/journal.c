@@ -1,4 +1,23 @@
-/* journal.c - append, flush, read back. */
+/*
+ * journal.c - append, flush, read back.
+ *
+ * Where does the journal end if the process was killed? The transaction in
+ * state.db says how long it is, and a row is flushed before its transaction:
+ *
+ *     killed                          found when the state is opened
+ *     while a row is written          a torn row past the end: cut off
+ *     between flush and commit        a whole row past the end: cut off; the
+ *                                     records come again, and so do its keys
+ *     between commit and cut          begin = end in state.db, rows in the
+ *                                     file: all of them are cut off
+ *
+ * So at most one whole row can be past the end. Two mean that state.db itself
+ * went back, which SQLite does without a word if its log is damaged: then the
+ * filters have keys of answers that nobody knows, and the state is refused.
+ *
+ * A row has a hash, since keys that were read wrong would be added without
+ * any sign: every 8 bytes are a valid key.
+ */
 #include "journal.h"
 
 #include <errno.h>
@@ -23,8 +42,8 @@ static uint64_t hash_of(const char *bytes, size_t len)
     return key.lo ^ key.hi;
 }
 
-/* The row at an offset of the file, up to `size`: *len becomes its bytes with
-   the head, or 0 if it is not whole. It is in j->row. */
+/* Read the row at this offset of a file of `size` bytes into j->row. *len
+   becomes its length with the head, or 0 if it is not whole. */
 static enum seen_code read_row(struct change_journal *j, uint64_t at,
                                uint64_t size, uint64_t *len,
                                struct seen_error *why)
@@ -52,12 +71,9 @@ static enum seen_code read_row(struct change_journal *j, uint64_t at,
     return code;
 }
 
-/*
- * Behind the end, a process that died leaves at most the row of one batch: the
- * next one is written after its commit. If there is more, state.db has lost
- * commits: SQLite takes a damaged log for one that ends there. After a cut
- * that was interrupted, all rows are still there, and nothing is known.
- */
+/* Is there more past the end than a process that died can leave? After a cut
+   that was interrupted all rows are still there, so then this cannot be
+   known. */
 static enum seen_code check_rest(struct change_journal *j, uint64_t size,
                                  bool fresh, struct seen_error *why)
 {

@@ -9,8 +9,8 @@
  * A run is the words of one value, from which its shingles are made again:
  * half the bytes of their keys. Rows are written and flushed before the
  * transaction that stores the answers, and the transaction says how long the
- * journal is. What a process that died has written behind that is cut off
- * when the state is opened.
+ * journal is. What a process that died has written past that length is cut
+ * off when the state is opened.
  *
  * Positions count the bytes that were ever written, so that they only grow:
  * a file of a filter notes the position up to which it has all keys. When all
@@ -34,13 +34,13 @@
 
 struct change_journal {
     int fd;
-    uint64_t begin, end; /* positions of the first byte, and behind the last */
+    uint64_t begin, end; /* positions of the first byte, and after the last */
     struct buffer row;   /* entries of the batch at hand */
 };
 
 /* Open or make the file. It must have the bytes from `begin` to `end`, or is
-   SEEN_CORRUPT; what is behind them is cut off, unless it shows that state.db
-   has lost commits, which is SEEN_CORRUPT, too. `fresh`: the state is new, and
+   SEEN_CORRUPT; what follows them is cut off, unless it shows that state.db
+   has lost commits: SEEN_CORRUPT, too. `fresh`: the state is new, and
    there can be no rows. */
 enum seen_code change_journal_open(struct change_journal *j,
                                    const char *folder, uint64_t begin,
@@ -48,12 +48,12 @@ enum seen_code change_journal_open(struct change_journal *j,
                                    struct seen_error *why);
 void change_journal_close(struct change_journal *j);
 
-/* Write and flush a row: j->end is behind it then. */
+/* Write and flush a row, and move j->end past it. */
 enum seen_code change_journal_write(struct change_journal *j,
                                     struct seen_span entries,
                                     struct seen_error *why);
 
-/* All rows in order; `end` is the position behind each. SEEN_CORRUPT where a
+/* All rows in order; `end` is the position after each. SEEN_CORRUPT where a
    row is damaged. */
 typedef enum seen_code change_take_row(void *owner, struct seen_span entries,
                                        uint64_t end, struct seen_error *why);

@@ -1,4 +1,21 @@
-/* near.c - SimHash of a record, and the pages of a state by their prints. */
+/*
+ * near.c - SimHash of a record, and the pages of a state by their prints.
+ *
+ *     record ──> words ──> print ──> nearest of another host (prints.h)
+ *                            └─────> row of near_pages, for the next start
+ *
+ * Pages are numbered 1, 2, 3, ... without gaps, and the number is the row's
+ * key and the place in prints.h, so that neither stores the other's address.
+ * A gap is damage, and is refused.
+ *
+ * The rows have transactions of their own, after those of the answers: a page
+ * that is missing here costs a pair that is not reported, never a wrong class.
+ * A record that is delivered again is passed over only if its page is known,
+ * so that a kill between both transactions is made good.
+ *
+ * A record costs about 20 instructions per word (see struct votes), what
+ * prints.h says of a question, and one row if its print is another one.
+ */
 #include "near.h"
 
 #include <stdlib.h>

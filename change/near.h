@@ -37,7 +37,7 @@ bool change_near_print(const struct change_record *r,
                        const struct change_rules *rules, uint64_t *print);
 
 /* The table is in the state, and is made if it is missing. SEEN_CORRUPT if
-   rows of it are. */
+   rows are missing. */
 enum seen_code change_near_open(struct change_near **out,
                                 struct change_state *s,
                                 struct seen_error *why);
@@ -49,9 +49,10 @@ enum seen_code change_near_begin(struct change_near *n,
 enum seen_code change_near_commit(struct change_near *n,
                                   struct seen_error *why);
 
-/* The nearest page of another host within `distance` bits, if there is one and
-   prints.h finds it, goes to take(). Then the record's page is remembered. One that came before
-   (`again`) is passed over, unless a kill kept it from being remembered. */
+/* Call take() with the nearest page of another host within `distance` bits, if
+   there is one and prints.h finds it. Then remember the record's page. A record
+   that came before (`again`) is passed over, unless its page is not remembered,
+   as after a kill. */
 typedef void change_near_take(void *owner, const struct change_record *r,
                               struct seen_span url, unsigned distance);
 enum seen_code change_near_see(struct change_near *n,

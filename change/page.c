@@ -1,4 +1,18 @@
-/* page.c - fold the fields of a record and make their fingerprints. */
+/*
+ * page.c - fold the fields of a record and make their fingerprints.
+ *
+ *     content = hash of, per field:  hash of the name | 128-bit hash of the
+ *               folded words, a space after each and a line feed after each
+ *               value
+ *
+ * Lengths need not be in it: no word has a space, and no value a line feed,
+ * after they were cut. Fields come in the order of their names (record.h), so
+ * a template that lists them in another order changes nothing.
+ *
+ * Why are texts read twice, once for hashes and again for places? Most pages
+ * did not change, and places are 32 bytes per word. The second reading cuts
+ * the same words, as the patterns' budget depends on the record alone.
+ */
 #include "page.h"
 
 #include <stdlib.h>

@@ -46,9 +46,9 @@ struct change_page_value {
 struct change_page {
     struct seen_key content; /* lo and hi; its text is NULL */
     bool empty;              /* there is not a word in any field */
-    struct seen_span
-        costly;          /* the first field with such a pattern, and that */
-    const char *pattern;     /* one, or NULL: see change_rule_strip() */
+    const char *pattern; /* the first that cost too much here, or NULL: see
+                            change_rule_strip() */
+    struct seen_span costly; /* the field of that pattern */
     struct change_page_field *field;
     size_t fields, fields_room;
     struct change_page_value *value;

@@ -14,7 +14,7 @@
  *
  * Only pages of another host are an answer, and a site has thousands of pages
  * that differ in a number or a name. Pages with one print and one host are
- * therefore one group, and behind each half the groups are listed by host, so
+ * therefore one group, and after each half the groups are listed by host, so
  * that the groups of the asking host are passed over in one step:
  *
  *     half ──> group of host A ──> group of host B ──> ...

@@ -1,4 +1,12 @@
-/* published.c - the paper's five steps. */
+/*
+ * published.c - the paper's five steps.
+ *
+ * The steps are numbered in published.h and in the code. Two things the paper
+ * leaves open are decided here. Names and texts get their lengths before them
+ * in the key of the content: without, a title "ab" with a text "c" would be
+ * "existing" after "a" with "bc". And files are not flushed per record, since
+ * the paper promises nothing after a crash; a state (state.h) does.
+ */
 #include "published.h"
 
 #include <stdio.h>

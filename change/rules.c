@@ -1,4 +1,22 @@
-/* rules.c - rules by template, type and field; patterns to ignore. */
+/*
+ * rules.c - rules by template, type and field; patterns to ignore.
+ *
+ * A rule is found by one name, "template 0 type 0 field" in a hash map, and
+ * precedence is the order of questions: at most six per field, none if there
+ * are no rules. Names have no zero inside, so no two triples share one.
+ *
+ * Patterns come from users and texts from strangers, so both the time and the
+ * memory of matching are bounded (budget.h):
+ *
+ *     time     each value and each pattern has its share of the record's
+ *              steps, by length alone: the same text always loses the same
+ *              matches, whoever reads it, or fingerprints would change
+ *     window   a pattern sees 16 KiB at a time, cut at white space
+ *     memory   patterns share 32 MiB of machine states per thread
+ *
+ * A pattern that exceeds its share ignores nothing in that value: a change
+ * too many is reported rather than one too few.
+ */
 #include "rules.h"
 
 #include <stdlib.h>
@@ -11,10 +29,10 @@
 
 enum {
     WINDOW = 16384,    /* bytes that a pattern sees */
-    STEPS = 200000000, /* of a record, */
-    LEAST = 64,        /* but not less per byte and pattern */
-    MEMORY = 32 << 20, /* that all patterns may keep, per thread; */
-    KEPT = 256 << 10   /* and one of them */
+    STEPS = 200000000, /* that all patterns may take for a record */
+    LEAST = 64,        /* that a pattern has per byte in any case */
+    MEMORY = 32 << 20, /* bytes that all patterns may keep, per thread */
+    KEPT = 256 << 10   /* bytes that one of them may keep */
 };
 
 struct change_rule {
@@ -28,8 +46,8 @@ struct change_rule {
 struct change_rules {
     struct map by_name;
     struct change_rule *all;
-    size_t patterns, limited; /* how many there are; were, when their memory
-                                 was limited */
+    size_t patterns; /* of all rules */
+    size_t limited;  /* how many there were when memory was last shared out */
 };
 
 struct change_rules *change_rules_new(void)
@@ -214,8 +232,8 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Where the window ends that begins here: behind white space, if there is
-   any in its second half. */
+/* How long the window is that begins here: it ends after white space, if
+   there is any in its second half. */
 static size_t window(struct seen_span text)
 {
     size_t n = WINDOW;

@@ -28,7 +28,8 @@ void change_rules_free(struct change_rules *r);
 
 /*
  * Texts are copied. "" as type, or as template and type, means all of them; ""
- * as field means those without a rule of their own. `ignore` are POSIX extended regular expressions and end with NULL; NULL: none.
+ * as field means those without a rule of their own. `ignore` are POSIX extended
+ * regular expressions and end with NULL; NULL: none.
  * SEEN_RANGE with what is wrong with a pattern; SEEN_NOMEM.
  */
 enum seen_code change_rules_add(struct change_rules *r, const char *template,

@@ -21,8 +21,8 @@
  * A process that dies before the commit has changed nothing. One that dies
  * after it finds the answers in the table: a record that is delivered again
  * gets its stored answer. The filters are saved now and then, with the
- * position in the journal that they include; what is behind it is replayed
- * when the state is opened.
+ * position in the journal that they include; the rows after that position
+ * are replayed when the state is opened.
  *
  *     struct change_options options = { .remember = 30 * 86400 };
  *     struct change_state *s;
@@ -75,11 +75,11 @@ enum seen_code change_state_close(struct change_state *s,
 
 /*
  * Classify a batch in one transaction. Records see those before them in the
- * batch. answers->answer[i] is for record i; behind these may come answers
+ * batch. answers->answer[i] is for record i; after these may come answers
  * that no record of the batch asked for: pages that were missing when a visit
  * was complete (removed). answers is emptied first; its texts live until the
- * next call with it, and as long as the records. After a fault nothing of the batch was stored, and the
- * state must be closed.
+ * next call with it, and as long as the records. After a fault nothing of the
+ * batch was stored, and the state must be closed.
  *
  * A record whose id is empty gets one: from its visit, time, URL and turn, if
  * it has a visit or a time, or else one of its own, so that it is classified
@@ -111,7 +111,7 @@ enum seen_code change_state_fill(struct change_state *s,
  * this long; it is stored with the next batch. Repeated answers (`again`) are
  * not written to such a file.
  *
- * SEEN_MISMATCH: the file is shorter than it was, so lines of it are lost.
+ * SEEN_MISMATCH: the file is shorter than it was, so it has lost lines.
  * With `all`, an empty file gets all answers that the state still has; one
  * that is not empty is SEEN_MISMATCH, since its lines would be there twice.
  */

@@ -1,4 +1,14 @@
-/* text.c - cut a text into words, and fold them. */
+/*
+ * text.c - cut a text into words, and fold them.
+ *
+ * One pass over the bytes: ASCII directly, other characters through a table
+ * of ranges. Words are spans into one buffer. It gets its whole room before
+ * the first word, four bytes per byte and some, since a span would dangle if
+ * the buffer moved; so memory is checked once and not per character.
+ *
+ * Invalid UTF-8 can come from a pattern that cut a character in two. Each such
+ * byte becomes U+FFFD: a word that differs, not an error.
+ */
 #include "text.h"
 
 #include <stdlib.h>
@@ -67,7 +77,7 @@ static bool is_space(uint32_t c)
            c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-/* Scripts without spaces between words: each character is taken as one. */
+/* Scripts without spaces between words: each character is a word. */
 static bool is_word(uint32_t c)
 {
     return (c >= 0x3041 && c <= 0x30ff) || (c >= 0x3400 && c <= 0x4dbf) ||
@@ -174,8 +184,8 @@ void change_words_read(struct change_words *w, struct seen_span value,
         change_rule_strip(rule, value, share, &w->stripped, &w->costly);
         value = (struct seen_span){ w->stripped.bytes, w->stripped.len };
     }
-    /* A byte that stands alone becomes the three of U+FFFD, and a word of one
-       byte has a space behind it. */
+    /* An invalid byte becomes the three bytes of U+FFFD, and a word of one
+       byte is followed by a space. */
     if (w->stripped.failed || !buffer_room(&w->folded, 4 * value.len + 8))
         w->failed = true;
     else

@@ -1,4 +1,20 @@
-/* words.c - shingles: compare and remember. */
+/*
+ * words.c - shingles: compare and remember.
+ *
+ * words.h says why three words in a row. Here a value is a row of answers of
+ * the filter, and its maximal runs of new shingles are what changed:
+ *
+ *     shingle   old  old  NEW  NEW  NEW  NEW  old  NEW  old
+ *                         └─ 4: 2 new words ┘      └─ 1: a seam
+ *
+ * All keys are numbers mixed from (URL, field, kind); kinds keep a shingle, a
+ * count and the note "this field had a value" apart in the filters.
+ *
+ * Comparing costs a question per shingle, in one batch per value, and then
+ * questions for the number of words before: 2, 4, 8, ... counts at a time from
+ * the least that fits, at most 2 words + 1024 and never more than 8,192. Mostly
+ * the first two hold the right one.
+ */
 #include "words.h"
 
 #include <math.h>
@@ -8,8 +24,8 @@
 #include "shingle.h"
 
 enum {
-    COUNTS = 256,       /* lengths that are tried at a time, */
-    COUNTS_MOST = 8192, /* and in all */
+    COUNTS = 256,       /* lengths that are tried at a time */
+    COUNTS_MOST = 8192, /* lengths that are tried in all */
     KEY_MATCHED = 1,    /* kinds of keys */
     KEY_COUNT = 2,
     KEY_SHINGLE = 3
