@@ -1,4 +1,14 @@
-/* folder.c - paths, the lock, and room on the disk. */
+/*
+ * folder.c - paths, the lock, and room on the disk.
+ *
+ * After a kill there may be parts, which the next round continues, and steps
+ * towards a file, which it cannot use. Only the lock tells whether they belong
+ * to a harvester that still runs; so it is taken first, and then everything but
+ * parts is swept, also of filters that are no longer announced.
+ *
+ * The length of DIR is checked once, with HARVEST_BEHIND bytes to spare for
+ * .harvest, a name and an ending: no path made later can be cut short.
+ */
 #include "folder.h"
 
 #include <errno.h>

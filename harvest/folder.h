@@ -1,5 +1,5 @@
 /*
- * folder.h - the folder that filters are mirrored into, and our part of it.
+ * folder.h - the folder that filters are mirrored into, and .harvest in it.
  *
  *     DIR/haw.seen                      harvested
  *     DIR/.harvest/lock                 one harvester per folder
@@ -10,7 +10,7 @@
  *     DIR/.harvest/haw.seen.step        its result, and the result of the
  *     DIR/.harvest/haw.seen.base        patches before it
  *
- * All of it must be on one file system, since a rename puts a file in place.
+ * All must be on one file system, since a rename puts a file in place.
  * So DIR may be a link to a folder, but .harvest may not.
  */
 #ifndef SEEN_HARVEST_FOLDER_H
@@ -35,7 +35,7 @@ struct harvest_folder {
 };
 
 /*
- * Make the folder and our part of it if they are missing, lock it, and remove
+ * Make the folder and .harvest if they are missing, lock the folder, and remove
  * what a killed harvester left unfinished:
  * SEEN_BUSY if another harvester has it, SEEN_RANGE if the path is too long.
  * If `only_look`, nothing is made or locked.

@@ -1,4 +1,12 @@
-/* form.c - recognise and convert texts that are filters. */
+/*
+ * form.c - recognise and convert texts that are filters.
+ *
+ * A text of 1 kB may ask for 1 TB of cells, since zeros are left out. So what
+ * it costs is known before it is paid: the row "cells,N" is read from the first
+ * kilobyte, and N is held against the machine's memory, the length of the text
+ * and the disk. The reader of the text later proves that N was true. An Orestes
+ * text has no such row; its reader has a limit of its own.
+ */
 #include "form.h"
 
 #include <fcntl.h>

@@ -1,4 +1,12 @@
-/* harvest.c - a round: lists, plan, downloads, and withdrawn files. */
+/*
+ * harvest.c - a round: lists, plan, downloads, and withdrawn files.
+ *
+ * The order is the safety. Every list is read before any filter is planned,
+ * since two of them may announce one name. Change lists, which are long, are
+ * read only if some filter could be patched. And files are called withdrawn
+ * last, and never in a round that was stopped: a list that was not read does
+ * not announce anything, which is not the same as withdrawing it.
+ */
 #include "harvest.h"
 
 #include <stdlib.h>

@@ -1,4 +1,23 @@
-/* install.c - length, SHA-256, checksums; then one rename. */
+/*
+ * install.c - length, SHA-256, checksums; then one rename.
+ *
+ * What is installed was proved twice: to be what was announced (length and
+ * SHA-256), and to be a filter that can be asked (heads, checksums of all
+ * blocks, a cost within --cost). Both are needed: a publisher can announce the
+ * right hash of a hostile file. Heads are looked at before the store reads the
+ * file, since a plan of gigabytes would be read into memory.
+ *
+ * Then, under the claim that every writer of the file takes:
+ *
+ *     killed                           the next round finds
+ *     before the record has `next`     the old file, as `file` says
+ *     before the rename                the old file, as `file` says
+ *     after the rename                 a file with the hash of `next`: ours
+ *     after the record is settled      the new file, as `file` says
+ *
+ * So our own file is never taken for somebody else's. Between plan and claim
+ * people may have changed the file: that is looked at again under the claim.
+ */
 #include "install.h"
 
 #include <fcntl.h>
@@ -112,7 +131,7 @@ enum seen_code harvest_verify_filter(const struct harvest_round *r,
 
 /* --- install --- */
 
-/* The version that will be in place. */
+/* Describe the version that will be in place. */
 static void describe(struct harvest_record *record,
                      const struct harvest_item *i,
                      const struct harvest_arrival *file)
@@ -133,7 +152,7 @@ static void describe(struct harvest_record *record,
     harvest_record_move(record, i->url, i->source->url, i->source->root);
 }
 
-/* It is in place. */
+/* The file is in place: the record says so. */
 static enum seen_code settle(struct harvest_round *r, const char *name,
                              struct harvest_record *record, const char *path,
                              struct seen_error *why)

@@ -1,4 +1,11 @@
-/* name.c - from the URL of a filter to the name of a file. */
+/*
+ * name.c - from the URL of a filter to the name of a file.
+ *
+ * The name is decoded once, and then checked as bytes: an escaped slash, dot or
+ * zero is refused as if it had been written plainly. Folders keep their escapes
+ * until slashes have become dots, since "%2F" in a folder's name separates
+ * nothing.
+ */
 #include "name.h"
 
 #include <string.h>
@@ -30,8 +37,7 @@ static enum seen_code bad_escape(struct seen_error *why)
                      "the name has a %% without two hex digits");
 }
 
-/* The folders of the path, a dot behind each. They are still escaped, since
-   an escaped slash does not separate folders. */
+/* The folders of the path, a dot after each, still escaped. */
 static size_t folders_before(char *to, const char *path, size_t len)
 {
     for (size_t i = 1; i < len; i++)
@@ -42,7 +48,7 @@ static size_t folders_before(char *to, const char *path, size_t len)
     return len ? len - 1 : 0;
 }
 
-/* The ending of a file instead of that of a text, if it has one. An empty
+/* Replace the ending of a text, if there is one, by that of a file. An empty
    name stays empty. */
 static size_t change_ending(char *name, size_t n)
 {

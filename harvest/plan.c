@@ -1,4 +1,22 @@
-/* plan.c - compare what is announced with what is here. */
+/*
+ * plan.c - compare what is announced with what is here.
+ *
+ * A file that is here is in one of five states:
+ *
+ *     MISSING    there is none
+ *     OURS       it is what the record says
+ *     DAMAGED    harvested, and its checksums are wrong: fetch it again
+ *     CHANGED    harvested, and then written by others: leave it alone
+ *     FOREIGN    never harvested: leave it alone
+ *
+ * Length and time (to the nanosecond) of an unchanged file are those of its
+ * record, so a round costs one lstat() and one small record per filter. Only a
+ * file that differs in them is read, once: if its SHA-256 is right after all,
+ * as after a copy or a restored backup, the record gets the new time.
+ *
+ * A name belongs to the file that has it. Two filters of one name are refused
+ * rather than mixed up, except if the publisher moved (has_moved()).
+ */
 #include "plan.h"
 
 #include <errno.h>
@@ -29,7 +47,7 @@ static bool has_journal(const char *path)
     return !lstat(journal, &it);
 }
 
-/* Its time or length is not as recorded: is its content? */
+/* Time or length differ from the record. Is the content the same? */
 static enum harvest_local look_inside(const char *path,
                                       struct harvest_record *r,
                                       const struct stat *it, bool *settled)
@@ -90,8 +108,8 @@ enum seen_code harvest_plan_local(const struct harvest_round *r,
 
 /* --- one item --- */
 
-/* Bytes on the disk of an earlier download, which will be continued or
-   removed. */
+/* Bytes on the disk of an earlier download. They are continued or removed, so
+   they count as room. */
 static uint64_t part_size(const struct harvest_round *r, const char *name)
 {
     char path[HARVEST_PATH];

@@ -1,4 +1,15 @@
-/* record.c - records as JSON, replaced atomically. */
+/*
+ * record.c - records as JSON, replaced atomically.
+ *
+ * A record holds texts of servers: URLs, ETags, dates. All have fixed room, so
+ * a record is at most RECORD bytes and is written from the stack; a text that
+ * is too long, or not UTF-8, is left out. Such texts only save work: without
+ * its ETag a file is asked for without a condition.
+ *
+ * Reading is as patient: a member of the wrong type counts as absent. Only a
+ * text that is not a JSON object is an error, since then nothing is known of
+ * the file, and it must not be taken for a foreign one without a word.
+ */
 #include "record.h"
 
 #include <errno.h>

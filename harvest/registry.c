@@ -25,7 +25,7 @@ static struct seen_span url_in(const struct registry *r)
     } else if (span_begins(rest, "#")) {
         return (struct seen_span){ "", 0 };
     }
-    /* In a registry a "#" within the URL begins its fragment; behind a space
+    /* In a registry a "#" within the URL begins its fragment; after a space
        it begins a comment. */
     for (size_t i = 0; i < rest.len; i++)
         if (rest.text[i] == ' ' || rest.text[i] == '\t')

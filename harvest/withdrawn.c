@@ -1,4 +1,21 @@
-/* withdrawn.c - which files are no longer announced? */
+/*
+ * withdrawn.c - which files are no longer announced?
+ *
+ * Not to find a filter in the lists is no proof: a server can be down, a list
+ * cut short, a site moved. A file counts as withdrawn only if everything that
+ * could announce it was read without a fault:
+ *
+ *     its source was read, alone             that source has no fault
+ *     its source shares a list with others   no source of the round has one
+ *     its source is gone or is a registry    no source of its root has one
+ *
+ * Nor does it count if its name was announced from another URL, whatever came
+ * of that: the file may have moved. A wrong "no" keeps a file too long; a wrong
+ * "yes" deletes an archive's filter.
+ *
+ * Removing is in the order file, folder flushed, record: a record without a
+ * file is dropped by the next round, a file without a record would be foreign.
+ */
 #include "withdrawn.h"
 
 #include <errno.h>
@@ -151,7 +168,7 @@ void harvest_withdraw(struct harvest_round *r)
         struct harvest_record record;
 
         if (harvest_record_load(&record, &r->folder, name, &why) != SEEN_OK) {
-            /* If it is announced, that was reported. */
+            /* If the filter is announced, plan.c has reported this. */
             if (!harvest_catalog_named(&r->catalog, name))
                 harvest_refuse(r, name, name, &why);
             continue;
