@@ -1,4 +1,18 @@
-/* folder.c - find the filters of a folder. */
+/*
+ * folder.c - find the filters of a folder.
+ *
+ * One walk serves two masters with opposite fears. To announce filters it
+ * follows links to files, but only those that stay inside the folder: a link
+ * must not publish what its owner did not put here. To remove our own files
+ * (`all`) it follows no link at all: a link must not lead the removal outside.
+ *
+ * Nothing that looks like a filter is skipped without a word, as a filter that
+ * silently is not announced looks like one that was withdrawn. A folder that
+ * cannot be read is remembered for the same reason: filters in it are neither
+ * announced nor called deleted.
+ *
+ * The depth is limited, so that the recursion is, too.
+ */
 #include "folder.h"
 
 #include <errno.h>
@@ -23,7 +37,8 @@ struct publish_walk {
     struct seen_error *why;
 };
 
-/* In any case: names that look like a filter are not skipped silently. */
+/* Does the name look like a filter, in upper or lower case? Such names are not
+   skipped silently. */
 static bool is_filter(const char *name)
 {
     size_t len = strlen(name);
@@ -36,7 +51,7 @@ static bool in_lower_case(const char *name)
     return !strcmp(name + strlen(name) - 5, ".seen");
 }
 
-/* Names are made printable: some would move the cursor. */
+/* Report a name. It is made printable: some would move the cursor. */
 static void tell(const struct publish_walk *w, const char *name,
                  const char *why, bool lost)
 {
@@ -124,7 +139,8 @@ static enum seen_code take(struct publish_walk *w, const char *below,
     return code;
 }
 
-/* Files to be removed are never searched for behind a link. */
+/* The entries of a folder. Files to be removed are not searched for in a
+   folder that is a link. */
 static enum seen_code list(const struct publish_walk *w, const char *path,
                            struct walk_names *names)
 {

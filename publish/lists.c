@@ -1,4 +1,15 @@
-/* lists.c - the sitemap, the change list, and the two above them. */
+/*
+ * lists.c - the sitemap, the change list, and the two above them.
+ *
+ * All four are made from the state alone, so a run that was killed after it
+ * saved the state is finished by the next one, with the same bytes. They are
+ * written from the leaves up: at no moment does a list name a file that does
+ * not exist. Parts that are left over from a longer list are removed last, when
+ * no list names them.
+ *
+ * A file of ours is recognised by its content, not by its name: a sitemap.xml
+ * that somebody else wrote is refused before anything is written.
+ */
 #include "lists.h"
 
 #include <stdio.h>

@@ -1,4 +1,17 @@
-/* metadata.c - archive.json and filters, as Dublin Core. */
+/*
+ * metadata.c - archive.json and filters, as Dublin Core.
+ *
+ * An element has its value from the first of these that has one:
+ *
+ *     archive.json, the file's entry      what a librarian wrote of this file
+ *     the filter's own metadata           what seen build --meta wrote
+ *     archive.json, the archive           what holds for all files
+ *     derived                             from name, plan and rate
+ *
+ * "" in archive.json leaves an element out, which is how a default is refused.
+ * Elements are in the order of names[]. `format` and `extent` are always
+ * derived: whoever typed them would have to type them anew with each version.
+ */
 #include "metadata.h"
 
 #include <math.h>

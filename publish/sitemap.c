@@ -1,4 +1,14 @@
-/* sitemap.c - the XML of lists. */
+/*
+ * sitemap.c - the XML of lists.
+ *
+ * There are three doors for bytes, and each escapes for its place: text
+ * between tags or in quotes, a path that becomes a URL, a time. Names of
+ * elements and attributes are ours and pass as they are.
+ *
+ * The same state must give the same bytes, in this version and the next: a
+ * list that did not change is not written again, and its readers see no new
+ * date.
+ */
 #include "sitemap.h"
 
 #include <string.h>

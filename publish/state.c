@@ -1,4 +1,15 @@
-/* state.c - the state as JSON; one table of names to write and to read it. */
+/*
+ * state.c - the state as JSON; one table of names to write and to read it.
+ *
+ * A field is one row: its name in JSON, its type, its place in the struct, and
+ * whether a state of an earlier version may lack it. Writing, reading and
+ * copying go through the table, so that no field is written and not read, and
+ * no text is copied by its pointer.
+ *
+ * Items are in the order of their paths. Reading proves that, since finding is
+ * by bisection. Whatever else is wrong makes the whole state SEEN_CORRUPT: half
+ * a state would announce the other half as deleted.
+ */
 #include "state.h"
 
 #include <stdlib.h>
@@ -248,7 +259,7 @@ enum seen_code publish_state_save(const struct publish_state *s,
 
 /* --- from JSON ---------------------------------------------------------- */
 
-/* Texts of a state that cannot be kept for lack of memory are noted here. */
+/* *no_memory tells a lack of memory from a text that is missing. */
 static char *copy(const json_t *text, bool *no_memory)
 {
     char *to = json_is_string(text) ? strdup(json_string_value(text)) : NULL;

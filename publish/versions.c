@@ -1,4 +1,21 @@
-/* versions.c - keep versions, make deltas, remove old ones. */
+/*
+ * versions.c - keep versions, make deltas, remove old ones.
+ *
+ *     announced (digest A)            file now (digest B)
+ *           │  copy at that time            │  copy
+ *           v                               v
+ *     versions/haw.seen/A  ───────>  versions/haw.seen/B
+ *                           delta deltas/haw.seen/A-B.delta
+ *
+ * A version is there in full or not at all: it is copied as *.new, compared
+ * with the digest that was announced, flushed, and renamed. Then it never
+ * changes, so a name with 8 bytes of its digest is as good as its content; two
+ * versions of one filter with equal 8 bytes are a matter of 2^32 versions.
+ *
+ * The price is one copy of each filter on the disk, that of the version that
+ * is announced. Removal goes by names that only this file makes: what others
+ * put into these folders stays.
+ */
 #include "versions.h"
 
 #include <errno.h>
@@ -18,7 +35,7 @@ enum { HEX = 2 * PUBLISH_DIGEST_SHORT };
 
 /* --- names -------------------------------------------------------------- */
 
-/* Below .publish/versions. */
+/* The name of a version below .publish/versions. */
 static char *version_name(const char *path, const unsigned char *digest)
 {
     char hex[HEX + 1];
@@ -170,7 +187,7 @@ enum seen_code publish_version_delta(const char *folder, const char *path,
     if (code == SEEN_OK) {
         memcpy(patch->from, from, SEEN_DIGEST);
         patch->made = true;
-    } else if (delta) { /* nor a folder without it */
+    } else if (delta) { /* leave no folder without a delta, either */
         sweep_delta(folder, name);
     }
     free(delta);
