@@ -10,7 +10,7 @@
  * It accepts what libcurl does: chunk extensions, lines that end with LF alone,
  * trailers. It also says where the body ends, to the byte, which libcurl
  * does not when it hands over chunks as they came: whatever a server sent
- * behind them in the same packet would be part of the body.
+ * after them in the same packet would be part of the body.
  *
  * Threads: plain functions of their arguments.
  */

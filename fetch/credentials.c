@@ -1,4 +1,16 @@
-/* credentials.c - read the file of credentials, and find those of a host. */
+/*
+ * credentials.c - read the file of credentials, and find those of a host.
+ *
+ * A line names an origin as people write it: "haw.nsk.hr", "HTTPS://Haw.hr".
+ * It is read by the functions that read URLs to fetch, so that both have one
+ * spelling and a secret is found by comparing two strings, in a scan of at most
+ * FETCH_CREDENTIALS origins.
+ *
+ * A secret can leak through a message, a file that others can read, or memory
+ * that is used again. So no message quotes a line (bad_line()), files that
+ * others can read are remembered for the caller to complain about, and every
+ * copy is overwritten before it is freed, the text of the file included.
+ */
 #include "credentials.h"
 
 #include <stdio.h>
@@ -42,7 +54,7 @@ static char *copy_of(struct seen_span s)
     return strndup(s.text, s.len);
 }
 
-/* The first word, which is removed. */
+/* Take the first word from the front of `rest`. */
 static struct seen_span take_word(struct seen_span *rest)
 {
     struct seen_span word;
@@ -97,7 +109,8 @@ static enum seen_code take_path(char **out, struct seen_span name,
 
 /* --- lines --- */
 
-/* "https://", unless there is a scheme; then as URLs are written here. */
+/* The origin in the spelling that URLs have here. Without a scheme it is
+   https. */
 static enum seen_code read_origin(struct seen_span word, bool *tls,
                                   char **host, size_t line,
                                   struct seen_error *why)
@@ -128,7 +141,7 @@ static enum seen_code read_origin(struct seen_span word, bool *tls,
     return *host ? SEEN_OK : no_memory_for(why, "credentials");
 }
 
-/* Those of the origin, which are new if it has none. */
+/* The credentials of an origin; new ones if it has none yet. */
 static enum seen_code find_or_add(struct fetch_credentials *c,
                                   struct fetch_credential **out,
                                   struct seen_span origin, size_t line,

@@ -1,5 +1,5 @@
 /*
- * credentials.h - who we are, for servers that want to know: one file.
+ * credentials.h - secrets for servers that ask who we are, from one file.
  *
  *     # host                     how       what
  *     haw.nsk.hr                 bearer    TOKEN

@@ -1,4 +1,18 @@
-/* decode.c - from raw bytes over the payload to the body. */
+/*
+ * decode.c - from raw bytes over the payload to the body.
+ *
+ *     raw ── chunks undone ──> payload ── codings undone, last first ──> body
+ *
+ * Each is a span. It lies in the one before where nothing was undone, which is
+ * most answers, and a single chunk stays in place, too. Otherwise bytes go to
+ * `chunks`, and then to the two steps in turn: a coding reads one and writes
+ * the other, so any number of codings takes two buffers.
+ *
+ * A body of 1 kB can unpack to a terabyte, and do so several times over. Each
+ * step is bounded by `most` and by the budget, and their number by
+ * FETCH_CODINGS. What is damaged is no failure: all that was undone before is
+ * given, and `fault` says why there is no more.
+ */
 #include "decode.h"
 
 #include <ctype.h>
@@ -12,7 +26,9 @@ enum { KEPT = 1 << 20 }; /* bytes of memory that a buffer keeps */
 
 /* --- headers --- */
 
-static struct seen_span behind(struct seen_span head, struct seen_span value)
+/* The rest of the head after this value; all of it if the value is not in it. */
+static struct seen_span after_value(struct seen_span head,
+                                    struct seen_span value)
 {
     const char *end = head.text + head.len;
 
@@ -30,7 +46,7 @@ bool fetch_header(struct seen_span head, const char *name,
 
     if (!head.len)
         return false;
-    rest = behind(head, *value);
+    rest = after_value(head, *value);
     if (rest.text != head.text)
         span_line(&rest, &line); /* the end of the one before */
     while (span_line(&rest, &line)) {

@@ -45,7 +45,7 @@ struct fetch_decoded {
 
 /*
  * Decode a body that came with this head. The spans live until the next call,
- * and while `raw` does: they are part of it where nothing has to be undone.
+ * and while `raw` does, since they lie in `raw` where nothing has to be undone.
  * `most` bounds the body, and each step on the way. SEEN_NOMEM.
  */
 enum seen_code fetch_decode(struct fetch_decoded *d, struct seen_span head,
@@ -56,7 +56,7 @@ void fetch_decoded_clear(struct fetch_decoded *d);
 
 /*
  * Find a header in the head of a request or answer, or in lines of such. The
- * search begins behind *value if this is within the head, else with the first
+ * search begins after *value if this is within the head, else with the first
  * line, so that a loop finds all headers of this name:
  *
  *     struct seen_span link = { NULL, 0 };

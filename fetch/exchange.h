@@ -135,7 +135,7 @@ bool fetch_exchange_guard(struct fetch_exchange *x);
 /* Make the lines that this request says. */
 bool fetch_exchange_say(struct fetch_exchange *x);
 
-/* Say who we are, if the host of this hop is to know it. */
+/* Send credentials, if there are some for the host of this hop. */
 bool fetch_exchange_identify(struct fetch_exchange *x);
 
 /* OpenSSL's connection, while there is one; or NULL. */

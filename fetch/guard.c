@@ -198,8 +198,8 @@ bool fetch_exchange_say(struct fetch_exchange *x)
     return good;
 }
 
-/* Say who we are, if this host is to know it; forget it, if the hop before
-   did. */
+/* Send credentials, if there are some for this host; drop those that the hop
+   before had. */
 bool fetch_exchange_identify(struct fetch_exchange *x)
 {
     const struct fetch_credential *c =

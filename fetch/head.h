@@ -33,7 +33,7 @@ enum fetch_coding { FETCH_CODED_NOT, FETCH_CODED_GZIP, FETCH_CODED_OTHER };
 struct fetch_head {
     struct fetch_response says; /* its texts are those below; its url is not */
     bool raw;               /* any status, Location and Content-Range goes;
-                               set it behind fetch_head_init() */
+                               set it after fetch_head_init() */
     bool whole;             /* its last line was read */
     bool chunked;           /* Transfer-Encoding */
     bool ranged;            /* from and last were given */

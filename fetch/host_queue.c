@@ -1,4 +1,20 @@
-/* host_queue.c - hosts, and the entries that wait for them. */
+/*
+ * host_queue.c - hosts, and the entries that wait for them.
+ *
+ * An entry is in one of these states, and its list is the state:
+ *
+ *     later      q->later, by due time          counted in host->later
+ *     waiting    host->waiting, in order
+ *     active     in none of ours                counted in host->active
+ *
+ * A host is in the list of ready ones exactly if it has waiting entries and
+ * may start another one; it enters at the end and leaves by its turn, so hosts
+ * take turns however many entries each has. It is freed when it has no entry
+ * in any state.
+ *
+ * Each operation takes constant time, except that an entry with a due time is
+ * sorted in from the end, where it mostly belongs.
+ */
 #include "host_queue.h"
 
 #include <stdlib.h>
@@ -18,10 +34,10 @@ struct fetch_host {
 /* --- lists --- */
 
 void fetch_list_insert(struct fetch_list *l, struct fetch_queued *e,
-                       struct fetch_queued *behind)
+                       struct fetch_queued *before)
 {
-    e->before = behind;
-    e->after = behind ? behind->after : l->first;
+    e->before = before;
+    e->after = before ? before->after : l->first;
     if (e->before)
         e->before->after = e;
     else
@@ -132,7 +148,7 @@ bool fetch_host_queue_redirect(struct fetch_host_queue *q,
 
     if (!h)
         return false;
-    h->later++; /* so that it stays if it is the one before */
+    h->later++; /* so that the host stays if it is the same one */
     fetch_host_queue_remove(q, e);
     h->later--;
     e->host = h;

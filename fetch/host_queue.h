@@ -46,9 +46,9 @@ struct fetch_list {
     struct fetch_queued *first, *last;
 };
 
-/* Put an entry behind another one, or, with NULL, at the beginning. */
+/* Put an entry after another one, or, with NULL, at the beginning. */
 void fetch_list_insert(struct fetch_list *l, struct fetch_queued *e,
-                       struct fetch_queued *behind);
+                       struct fetch_queued *before);
 void fetch_list_remove(struct fetch_list *l, struct fetch_queued *e);
 
 /* Begin with the limits set, and the rest zero. */
@@ -63,7 +63,7 @@ struct fetch_host_queue {
 /* Free the hosts; their entries are the caller's. */
 void fetch_host_queue_clear(struct fetch_host_queue *q);
 
-/* Let an entry wait for this host, behind the others; before clock_ms() is
+/* Let an entry wait for this host, after the others; before clock_ms() is
    `due` it is not next. False if there is no memory. */
 bool fetch_host_queue_add(struct fetch_host_queue *q, struct fetch_queued *e,
                           const char *host, uint64_t due);
@@ -79,7 +79,7 @@ uint64_t fetch_host_queue_due(const struct fetch_host_queue *q);
    limits are reached. */
 struct fetch_queued *fetch_host_queue_next(struct fetch_host_queue *q);
 
-/* The entry waits no longer, or is no longer active. */
+/* Take an entry that waits or is active out of the queue. */
 void fetch_host_queue_remove(struct fetch_host_queue *q,
                              struct fetch_queued *e);
 

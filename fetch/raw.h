@@ -6,7 +6,7 @@
  *                    whole: fetch_raw_facts()                     │
  *                                     fetch_raw_end() <───────────┘
  *
- * Nothing that a server sent behind the end of an answer becomes part of it;
+ * Nothing that a server sent after the end of an answer becomes part of it;
  * socket.h is about the next one on that connection.
  *
  * Threads: as the exchange that it belongs to.

@@ -1,4 +1,16 @@
-/* retry.c - attempts, pauses, and hosts that are down. */
+/*
+ * retry.c - attempts, pauses, and hosts that are down.
+ *
+ * The n-th pause is n^2 times the policy's, or the server's Retry-After if
+ * that is longer: a server that is overloaded gets more and more time. A wish
+ * above the policy's patience ends the attempts, as there is more to fetch.
+ *
+ * A host's failures in a row are counted under "GROUP SCHEME://HOST:PORT", and
+ * one success forgets them. Silence counts for group 0 as well, which every
+ * group asks: no answer at all is not one publisher's fault. At most
+ * FETCH_HEALTH_MOST hosts are counted, so that a list with a million hosts
+ * takes no memory here; those beyond are asked in vain more often.
+ */
 #include "retry.h"
 
 #include <stdio.h>

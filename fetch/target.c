@@ -65,7 +65,7 @@ enum seen_code fetch_target_copy(struct fetch_target *t, const char *url,
     return SEEN_OK;
 }
 
-/* "haw.nsk.hr:443" behind the URL, which is as libcurl wrote it. */
+/* "haw.nsk.hr:443" after the URL, which is as libcurl wrote it. */
 static enum seen_code keep(struct fetch_target *t, const char *url,
                            const char *host, const char *port,
                            struct seen_error *why)

@@ -9,7 +9,7 @@
  *     fetch_unpack_clear(&u);
  *
  * take() is called for every unpacked piece, counts, and stops the rest with
- * any code but SEEN_OK. Nothing is unpacked ahead of it: memory is one window,
+ * any code but SEEN_OK. Nothing is unpacked in advance: memory is one window,
  * whatever the server sends.
  *
  * Threads: an unpacker belongs to one thread at a time.

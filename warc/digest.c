@@ -1,4 +1,13 @@
-/* digest.c - the digests that WARC records carry. */
+/*
+ * digest.c - the digests that WARC records carry.
+ *
+ * Nobody says whether a value is base16 or base32, so its length decides: for
+ * no algorithm here can a text be both. Only MD5 comes close, with 32 digits in
+ * base16 and 26 and padding up to 32 in base32, whose "=" base16 does not have.
+ *
+ * Reading is lenient, since a digest that is not understood cannot be checked;
+ * writing has one form, that of most tools.
+ */
 #include "digest.h"
 
 #include <openssl/crypto.h>

@@ -153,7 +153,7 @@ static enum seen_code resume(struct warc_files *f,
         code = remove_later(f, !at, why);
     if (code == SEEN_OK && f->at.file)
         code = cut(f, why);
-    f->unnamed = true; /* who knows whether it was flushed */
+    f->unnamed = true; /* it is not known whether it was flushed */
     return code;
 }
 

@@ -1,4 +1,20 @@
-/* source.c - the unpacked bytes of a WARC file, unit by unit. */
+/*
+ * source.c - the unpacked bytes of a WARC file, unit by unit.
+ *
+ *     file      | member | member | ##damage## | member | ...
+ *                  unit     unit                  ^
+ *                                                 warc_source_find()
+ *
+ * After damage the next record has to be found among packed bytes. The two
+ * bytes that begin a member, and the third, occur by chance every 16 MB, and
+ * packed data may contain members of its own. So a candidate is unpacked, up
+ * to TRIAL bytes, and counts if it begins with "WARC/": to take payload for a
+ * record would put a page into an archive that was never fetched.
+ *
+ * Memory is constant: 64 KiB packed and WARC_PEEK_MOST unpacked. `effort`
+ * counts all bytes that were looked at, so that the caller can bound what a
+ * file full of false candidates costs.
+ */
 #include "source.h"
 
 #include <errno.h>

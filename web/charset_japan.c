@@ -62,7 +62,7 @@ static bool put_third(struct buffer *to, iconv_t euc_jp, const char bytes[3])
     return (unsigned char)bytes[1] <= 0xed && put_by(to, euc_jp, bytes, 3);
 }
 
-/* The length of the character at `at`. ASCII behind the first byte of one
+/* The length of the character at `at`. ASCII after the first byte of one
    that is wrong stays. */
 static size_t put_euc(struct buffer *to, iconv_t shift_jis, iconv_t euc_jp,
                       const char *text, size_t left)
@@ -103,7 +103,7 @@ static void decode_euc(struct buffer *to, iconv_t shift_jis, iconv_t euc_jp,
 
 enum mode { ASCII, ROMAN, KATAKANA, ROWS };
 
-/* What the two bytes behind an escape begin; false if nothing. */
+/* What the two bytes after an escape begin; false if nothing. */
 static bool escape(enum mode *mode, const char *at, size_t left)
 {
     if (left < 2)
@@ -121,7 +121,7 @@ static bool escape(enum mode *mode, const char *at, size_t left)
     return true;
 }
 
-/* The character at `at`, which is no escape; its length. */
+/* The character at `at`, which is not an escape; its length. */
 static size_t put_in(struct buffer *to, iconv_t shift_jis, enum mode mode,
                      const char *text, size_t left)
 {
@@ -147,7 +147,7 @@ static size_t put_in(struct buffer *to, iconv_t shift_jis, enum mode mode,
     return n;
 }
 
-/* An escape behind an escape is an error: nothing stands between them, which
+/* An escape after an escape is an error: nothing stands between them, which
    may hide what a filter of scripts looks for. */
 static void decode_iso(struct buffer *to, iconv_t shift_jis, const char *bytes,
                        size_t len)

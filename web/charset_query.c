@@ -10,7 +10,7 @@
  *     shift_jis    no characters of private use, although they can be read
  *     euc-jp       the rows and cells of JIS X 0208 with NEC's and IBM's
  *                  additions, but not JIS X 0212, although it can be read
- *     iso-2022-jp  the same, behind escape sequences; half-width katakana
+ *     iso-2022-jp  the same, after escape sequences; half-width katakana
  *                  become those of full width
  *
  * Rows and cells are computed from the bytes of Shift_JIS, so that the three

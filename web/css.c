@@ -1,5 +1,19 @@
 /*
  * css.c - the tokens of a style sheet, as far as URLs need them.
+ *
+ * Where a string or url() stands decides whether it is loaded, and for that
+ * three facts are enough, so nothing is parsed into a tree:
+ *
+ *     rule     the at-rule that began last: @import loads, @namespace does not
+ *     depth    how many parentheses are open
+ *     set      the depth inside image-set(): strings there are loaded
+ *
+ * ";", "{" and "}" end all three. That a sheet is broken never matters for
+ * longer than until the next of them.
+ *
+ * Each byte is read once, and one URL is in memory at a time. A url() that the
+ * standard calls bad is skipped to its ")", as browsers do: what follows in it
+ * would else look like the next token.
  */
 #include "css.h"
 

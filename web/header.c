@@ -1,4 +1,15 @@
-/* header.c - read Link, Refresh, X-Robots-Tag and Content-Type. */
+/*
+ * header.c - read Link, Refresh, X-Robots-Tag and Content-Type.
+ *
+ * Each has a grammar in some standard and is written otherwise on the web. So
+ * none of these readers fails: they take what browsers and robots take, skip
+ * to the next comma or semicolon, and go on. What they give are views into the
+ * header; nothing is copied, and nothing is unescaped that cannot occur.
+ *
+ * All are linear in the length of the value. The one trap is a "<" whose ">"
+ * is missing: to look for it again from every later "<" would be quadratic, so
+ * the first one that has none ends the header.
+ */
 #include "header.h"
 
 #include "../lib/text/space.h"

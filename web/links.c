@@ -311,7 +311,7 @@ static size_t find_charset(struct web_reader *r, enum format format,
     return e.skip;
 }
 
-enum { DECODE_BYTE = 8 }; /* steps: what is no character takes longest */
+enum { DECODE_BYTE = 8 }; /* steps: invalid bytes take longest */
 
 static bool has_beyond_ascii(const char *bytes, size_t len)
 {
@@ -388,7 +388,7 @@ static struct seen_span encode_query(struct resolver *s, struct seen_span ref)
     if (!mark || mark > ref.text + end || ref.len > SEEN_KEY_TEXT)
         return ref;
     n = (size_t)(mark - ref.text);
-    /* Not part of the URL; and behind them an escape sequence would be. */
+    /* Not part of the URL; an escape sequence after them would be. */
     while (!hash && end > n && (unsigned char)ref.text[end - 1] <= ' ')
         end--;
     if (!has_beyond_ascii(mark, end - n))

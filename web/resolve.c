@@ -17,7 +17,7 @@ static bool is_of_scheme(char c)
            (c >= '0' && c <= '9') || is_one_of(c, "+-.\t\n\r");
 }
 
-/* What may be the name of a host, with user and port: behind a scheme, or two
+/* What may be the name of a host, with user and port: after a scheme, or two
    slashes. URLs are read without their tabs and line ends. */
 static struct seen_span find_name(struct seen_span ref)
 {

@@ -69,7 +69,7 @@ enum seen_code web_robots_new(struct web_robots **out, const char *bytes,
                               struct seen_error *why);
 void web_robots_free(struct web_robots *r);
 
-/* One more owner, who frees it, too: the last one's call does it. For threads
+/* Count one more owner. Each calls _free(); the last call frees. For threads
    that ask while another one may replace the rules. */
 struct web_robots *web_robots_share(struct web_robots *r);
 

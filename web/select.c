@@ -1,5 +1,16 @@
 /*
- * select.c - the door: CSS or XPath, and what is made of a match.
+ * select.c - one interface for CSS and XPath, and what is made of a match.
+ *
+ * Both find nodes of one tree and give them as struct web_match. Beside
+ * elements, attributes and texts there is a match that no node of libxml2
+ * stands for: the tbody that a browser puts around rows of a table (view.h).
+ * It has the rows from of->first to of->last, and each function here walks
+ * them where it would walk one element.
+ *
+ * Finding is bounded by steps, and so is reading what was found: "div" matches
+ * each of a thousand nested elements, and their texts together are quadratic
+ * in the page. So reading a match is paid from the tree's budget, per node and
+ * per byte.
  */
 #include "select.h"
 
@@ -121,7 +132,7 @@ static bool is_text(const xmlNode *node)
            node->content;
 }
 
-/* A match is read by whoever takes it; that costs steps, too. */
+/* Reading a match costs steps, too. */
 static void pay(const struct web_match *m, size_t steps)
 {
     if (m->tree && m->tree->budget)

@@ -160,7 +160,7 @@ static bool test_empty(const struct match *m, const struct web_element *e)
     return true;
 }
 
-/* The first place of the text at or behind the element's beginning decides. */
+/* The first place of the text at or after the element's beginning decides. */
 static bool test_contains(const struct web_element *e,
                           const struct selector_simple *s,
                           const struct match_places *p)

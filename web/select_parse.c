@@ -407,7 +407,7 @@ static enum seen_code read_argument(struct css *c, struct selector_simple *s)
     return peek(c) == ')' ? SEEN_OK : refuse(c, "expected )");
 }
 
-/* A pseudo-class other than :not; `c` is behind its colon. */
+/* A pseudo-class other than :not; `c` is past its colon. */
 static enum seen_code read_pseudo(struct css *c, struct selector_simple *s)
 {
     const struct css_pseudo *p = NULL;

@@ -1,5 +1,16 @@
 /*
  * sitemap_form.c - what the elements of sitemaps and of ResourceSync mean.
+ *
+ * The reader (sitemap_reader.h) knows names, depths and texts; here is what
+ * they stand for:
+ *
+ *     depth 1  urlset, sitemapindex
+ *     depth 2  url or sitemap: an entry       rs:md, rs:ln: of the whole list
+ *     depth 3  loc, lastmod, dc:format        rs:md, rs:ln: of the entry
+ *
+ * An element counts at its own depth only, so that an extension of somebody
+ * else's with a <loc> inside gives no URL. Two locs make an entry invalid:
+ * nothing says which is meant.
  */
 #include "sitemap_reader.h"
 

@@ -85,7 +85,7 @@ static bool begins_name(char c)
 
 /*
  * The tag that begins at `at`: where it ends, and how many attributes it may
- * have. Quotes are followed only behind "=", as libxml2 does.
+ * have. Quotes are followed only after "=", as libxml2 does.
  */
 static size_t scan_tag(const char *text, size_t len, size_t at,
                        uint64_t *attributes)

@@ -2,7 +2,7 @@
  * xpath_parse.c - the grammar of XPath 1.0, by recursive descent.
  *
  * Section 3.7 of the recommendation says when "*", "and" or "div" are names
- * and when they are operators: an operator stands behind an operand. Here each
+ * and when they are operators: an operator stands after an operand. Here each
  * function reads an operand first and then looks for its operators, so both are
  * told apart by where they are looked for.
  *
@@ -183,7 +183,7 @@ static bool take_word(struct parsing *p, const char *word)
     return true;
 }
 
-/* What follows a name, behind white space? */
+/* What follows a name, after white space? */
 static bool followed_by(const struct parsing *p, size_t at, const char *sign)
 {
     size_t n = strlen(sign);
@@ -359,7 +359,7 @@ static bool take_name(struct parsing *p, struct seen_span *name)
     return true;
 }
 
-/* `deep`: it stands behind "//". */
+/* `deep`: it follows "//". */
 static uint32_t parse_step(struct parsing *p, uint32_t before, bool deep)
 {
     struct seen_span name = { NULL, 0 };
@@ -400,7 +400,7 @@ static uint32_t parse_step(struct parsing *p, uint32_t before, bool deep)
     return node;
 }
 
-/* The steps behind `before`, of which the first one is still to come. */
+/* The steps after `before`; the first of them is not read yet. */
 static uint32_t parse_steps(struct parsing *p, uint32_t before, bool deep)
 {
     before = parse_step(p, before, deep);
@@ -612,18 +612,18 @@ static uint32_t parse_path(struct parsing *p)
 static uint32_t parse_union(struct parsing *p)
 {
     uint32_t node, other;
-    size_t at = p->at, behind;
+    size_t at = p->at, after;
 
     for (node = parse_path(p); node != WEB_XPATH_NONE && take(p, "|");
          node = add(p, WEB_XPATH_UNION, WEB_XPATH_SET, node, other)) {
-        behind = p->at;
+        after = p->at;
         other = parse_path(p);
         if (other == WEB_XPATH_NONE)
             return other;
         if (node_at(p, node)->type != WEB_XPATH_SET)
             return refuse_at(p, at, "an operand of the wrong type");
         if (node_at(p, other)->type != WEB_XPATH_SET)
-            return refuse_at(p, behind, "an operand of the wrong type");
+            return refuse_at(p, after, "an operand of the wrong type");
     }
     return node;
 }

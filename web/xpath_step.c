@@ -5,7 +5,7 @@
  *
  *     descendant::   ranges of rows; one that lies in another is not visited
  *     ancestor::     ends where the ancestors of the node before begin
- *     following::    is what begins behind the first end of all nodes
+ *     following::    is what begins after the first end of all nodes
  *     preceding::    is what precedes the last node
  *     ...-sibling::  ends at a sibling that is in the set itself
  *
@@ -78,7 +78,7 @@ static void walk_attributes(const struct stepping *t, uint32_t row)
             return;
 }
 
-/* The siblings behind; `others`: it ends at one of these. */
+/* The siblings after it; `others`: it ends at one of these. */
 static void walk_behind(const struct stepping *t, uint32_t row,
                         const struct web_xpath_set *others)
 {
