@@ -1,4 +1,15 @@
-/* amqp_url.c - read the address of a RabbitMQ server. */
+/*
+ * amqp_url.c - read the address of a RabbitMQ server.
+ *
+ * The address is cut from the outside in, at bytes that cannot be part of what
+ * is left: "?" ends the place, "/" the host with its user, the last "@" the
+ * user (a password may have one), ":" the host or, after "]", an IPv6 address.
+ * Only then are parts unescaped, so that %2F in a password is not a slash.
+ *
+ * Unknown settings are refused: "verfy=none" must not mean verify=full, nor
+ * the reverse. The name that messages show is made of host, port and vhost
+ * only; passwords are overwritten before they are freed.
+ */
 #include "amqp_url.h"
 
 #include <stdlib.h>

@@ -1,4 +1,19 @@
-/* rows_sql.c - the tables and the statements of queues as rows. */
+/*
+ * rows_sql.c - the tables and the statements of queues as rows.
+ *
+ * rows.c has the idea. What a statement may cost decides its shape:
+ *
+ *     by range      n >= first AND n < last: the messages of a queue, from its
+ *                   front, in the order of the primary key
+ *     by number     n = ? AND owner = ? AND attempt = ?: a delivery. If the
+ *                   lease ended, one of the three differs, and no row changes.
+ *     {skip}        rows that others have locked are passed over, so that
+ *                   consumers do not wait for each other
+ *     {lock}        a row that decides (who holds a queue) is read under a lock
+ *
+ * Only ROWS_STATS counts, for people. {now} is the database's clock: those of
+ * the consumers need not agree.
+ */
 #include "rows.h"
 
 const char queue_rows_schema[] =
@@ -29,9 +44,10 @@ const char queue_rows_schema[] =
     "INSERT INTO queue_facts (name, value) VALUES ('epoch', '') ON CONFLICT "
     "DO NOTHING;";
 
-/* Of a row of queue_users. A lease that ends later than any lease can was
-   noted before the machine was started again, or while the clock of a server
-   was ahead: its consumer is gone. The same holds for what waits. */
+/* Is the consumer of a row of queue_users alive? A lease that ends later than
+   any lease can was noted before the machine was started again, or while the
+   clock of a server was ahead: its consumer is gone. The same holds for
+   messages that wait. */
 #define ALIVE(most) "(until > {now} AND until <= {now} + " most ")"
 #define OF_RANGE "n >= ?1 AND n <= ?2 AND owner = ?3"
 #define DELIVERY "n = ?1 AND owner = ?2 AND attempt = ?3"

@@ -1,4 +1,18 @@
-/* identity.c - which servers have a filter, and filters that go. */
+/*
+ * identity.c - which servers have a filter, and filters that go.
+ *
+ * The identity is two words per node from INFO: run_id changes when a process
+ * starts, replid when a replica took over and the history of its data is
+ * another one. Neither alone is enough: a restarted master may load what it
+ * had, and a replica that takes over runs on. Nodes are sorted, since a cluster
+ * has no order, and all that were asked must be known: a part of the truth could
+ * compare equal.
+ *
+ * Removing goes from the record to the chunks. Without its record a filter is
+ * absent for every reader, and chunks of a generation that no record names are
+ * garbage that nobody reads; the reverse order would leave a record of chunks
+ * that are missing.
+ */
 #include "identity.h"
 
 #include <errno.h>
@@ -115,7 +129,7 @@ static void put_unlink(struct remote_batch *b, const struct remote_server *s,
     remote_wire_text(&b->text, key);
 }
 
-/* The record goes first: what is left without it is nobody's. */
+/* Remove the record first, then counters and chunks. */
 static enum seen_code remove_keys(struct remote_server *s,
                                   const struct remote_layout *l,
                                   struct seen_error *why)

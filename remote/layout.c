@@ -1,4 +1,19 @@
-/* layout.c - chunks, their keys, and the record of a filter. */
+/*
+ * layout.c - chunks, their keys, and the record of a filter.
+ *
+ * layout.h draws the keys. A layout follows from four things: the filter, its
+ * text, its generation and the payload. All who use the filter compute the
+ * same one, and nobody stores it; the payload is in the record, since a later
+ * version may choose another.
+ *
+ * The identity in each chunk's line is a hash of text and generation. So a
+ * chunk of an earlier filter of this name, or of another one restored from a
+ * backup, is refused, although its key would fit.
+ *
+ * Why fewer probes than optimal, in remote_plan()? Where bits are not in one
+ * line, the server reads and executes a command's part for each probe: one
+ * fewer is worth 5 % more bits.
+ */
 #include "layout.h"
 
 #include "remote.h"

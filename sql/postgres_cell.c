@@ -1,4 +1,15 @@
-/* postgres_cell.c - columns of a row, which come in binary. */
+/*
+ * postgres_cell.c - columns of a row, which come in binary.
+ *
+ * Results are asked for in binary, since most columns are numbers and bytes:
+ * nothing is printed by the server and parsed here, and bytes need no escapes.
+ * The price is that the type of each column decides how it is read. A caller
+ * that asks for a number where there is a text, or the other way round, gets
+ * what SQLite would give, so that one statement serves both.
+ *
+ * A text that is made from a number is in memory of the result, and lives as
+ * long as those that are views of it.
+ */
 #include "postgres.h"
 
 #include <inttypes.h>

@@ -1,4 +1,22 @@
-/* stream.c - unpack gzip and zstd, member by member. */
+/*
+ * stream.c - unpack gzip and zstd, member by member.
+ *
+ *     between members --- next_member() ---> inside --- unpack() ---> between
+ *           │
+ *           └── end of the file, zeros, or other bytes
+ *
+ * A member is a place where another thread may begin: s->member is where the
+ * last one began, and the caller's stop() says where a part of the file ends.
+ * Bytes after a member that are no member are damage, zeros included: a crash
+ * leaves a hole of zeros, and to take it for the end would lose what follows
+ * without a word.
+ *
+ * To cut a file into parts, cdx_member_find() looks for a member from any byte
+ * on. Ten bytes of a head look right by chance about once in 2^38, and packed
+ * data may hold packed data; so a candidate must also unpack, for 64 KiB, to
+ * what the caller expects. That costs one memchr() over the bytes and a trial
+ * per candidate.
+ */
 #include "stream.h"
 
 #include <errno.h>

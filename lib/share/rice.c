@@ -1,4 +1,15 @@
-/* rice.c - bits out to a file and back, in pieces of 64 KiB. */
+/*
+ * rice.c - bits out to a file and back, in pieces of 64 KiB.
+ *
+ * Both directions hold up to 64 bits in a word, lowest first. Writing: at most
+ * 7 bits wait, so 56 more fit. Reading: refilled to 49 bits or more, so that a
+ * code of 32 bits is one shift and a mask.
+ *
+ * A file from the web may say anything. rice_get() is given the largest number
+ * that makes sense, and gives up as soon as the zeros alone exceed it, so a
+ * gigabyte of zeros costs a few words. The number of bits is known before the
+ * first is read: nothing past them counts, whatever the file has there.
+ */
 #include "rice.h"
 
 #include <string.h>

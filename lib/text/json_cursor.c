@@ -1,4 +1,16 @@
-/* json_cursor.c - a strict cursor over JSON. */
+/*
+ * json_cursor.c - a strict cursor over JSON.
+ *
+ * UTF-8 is proved at the beginning, so the one pass that follows looks for
+ * ASCII only, eight bytes at a time within texts (plain_end()). A text without
+ * escapes, as nearly all are, is a view.
+ *
+ * An unescaped text is never longer than it was with its escapes, so `bytes`
+ * gets room for the whole input once and never moves: views into it stay valid.
+ *
+ * Only skipping a value recurses, to JSON_CURSOR_DEPTH; whatever the caller
+ * asks for is as deep as the caller's own code.
+ */
 #include "json_cursor.h"
 
 #include <math.h>

@@ -1,4 +1,15 @@
-/* number.c - read and write numbers. */
+/*
+ * number.c - read and write numbers.
+ *
+ * Reading: the C library converts, after the first bytes were looked at, and
+ * then the whole text must be used up; a suffix multiplies with a check. Each
+ * function returns the words of the fault, so that all programs complain alike.
+ *
+ * Writing: people compare by digits, so a count is grouped, a share has two
+ * digits that matter, and a unit changes where rounding would: 999.6 kB is
+ * "1.0 MB" and not "1000 kB". Texts are in a ring of eight per thread, more
+ * than a message has numbers.
+ */
 #include "number.h"
 
 #include <ctype.h>

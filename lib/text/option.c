@@ -1,4 +1,16 @@
-/* option.c - from argv to a struct. */
+/*
+ * option.c - from argv to a struct.
+ *
+ * A row of the table says name, letter, type and offset, and everything comes
+ * from it: parsing, ranges, "did you mean", the help. Values are stored where
+ * the offset says, so a caller reads plain members.
+ *
+ *     --name value   --name=value   -n value   -nvalue   --   (ends options)
+ *
+ * Operands are moved to the front of argv, in order; writing never overtakes
+ * reading, since an option takes one place or more. The words of a
+ * fault go to `wrong`; nothing is printed here.
+ */
 #include "option.h"
 
 #include <string.h>

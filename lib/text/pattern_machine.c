@@ -1,4 +1,23 @@
-/* pattern_machine.c - what is known of the nodes before any text. */
+/*
+ * pattern_machine.c - what is known of the nodes before any text.
+ *
+ * Three tables make the states of pattern_states.h cheap:
+ *
+ *     classes   bytes that no node tells apart are one class. A row of a state
+ *               has one entry per class, and not 256. Classes are found by
+ *               refinement: each set of the pattern splits those that it cuts
+ *               in two.
+ *     back      the edges turned around, since two of the automata read
+ *               backward: one array of all sources, and where those of each
+ *               node begin (at[i] to at[i + 1])
+ *     opening   what is reached from the first node without a byte
+ *
+ * All take time and memory in proportion to the nodes, which the parser
+ * bounds; the classes to the sets times 256.
+ *
+ * Below them is the one definition of what a node asks about its neighbours
+ * (^, $, word boundaries), which all automata share.
+ */
 #include "pattern_states.h"
 
 #include <stdlib.h>
@@ -192,7 +211,8 @@ bool pattern_takes(const struct pattern_machine *m,
                     (a & BEFORE_OTHER && m->word[byte])));
 }
 
-/* But not when it looks for the groups. */
+/* The same when the groups of a match are looked for: there $ does not stand
+   before a line feed. */
 bool pattern_takes_on_way(const struct pattern_machine *m,
                           const struct pattern_node *n, unsigned char byte)
 {
