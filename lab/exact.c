@@ -1,4 +1,13 @@
-/* exact.c - linear search, binary search, a hash set. */
+/*
+ * exact.c - linear search, binary search, a hash set.
+ *
+ * Texts are copied one after the other into one block, and items say where;
+ * so all three ways have the same memory but for the slots, and what a paper
+ * compares is the way to search and not the way to allocate. A slot is the
+ * number of an item, 4 bytes; at most two thirds are taken, with linear
+ * probing, which takes 2 looks for a text that is there and 5 for one that is
+ * not when the table is fullest.
+ */
 #include "exact.h"
 
 #include <stdlib.h>

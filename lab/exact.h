@@ -2,7 +2,7 @@
  * exact.h - distinct texts, and three ways to find one.
  *
  *     LINEAR   in the order they were added; a search looks at all
- *     SORTED   by binary search; adding moves all texts behind the new one
+ *     SORTED   by binary search; adding moves all texts after the new one
  *     HASHED   by a table of slots, at most two thirds full
  *
  * What papers compare filters with: never wrong, and many times as large.

@@ -1,4 +1,15 @@
-/* page.c - sections as one page of HTML. */
+/*
+ * page.c - sections as one page of HTML.
+ *
+ * Texts of experiments, lists and machines are data: all of them pass put(),
+ * which escapes, and the rest is ours. Judgements are classes of cells, so that
+ * colour comes from the style sheet alone, beside the word: the page is
+ * readable without colours, and on paper.
+ *
+ * Figures are files of their own, numbers stand beside each as TSV. If a figure
+ * could not be drawn, the page says why and has its points in a table: a report
+ * without gnuplot lacks no number.
+ */
 #include "page.h"
 
 #include <stdlib.h>
@@ -270,7 +281,9 @@ static void put_settings(struct buffer *to, const struct lab *lab)
     snprintf(value, sizeof value, "%llu", (unsigned long long)lab->seed);
     put_fact(to, "Seed", value);
     if (lab->list)
-        snprintf(value, sizeof value, "%s: %s; %s repeated ones left out",
+        snprintf(value, sizeof value,
+                 "%s: %s; %s repeated ones left out, except where rows are "
+                 "counted as they stand",
                  lab->list, show_count(urls_count(lab->urls)),
                  show_count(urls_repeated(lab->urls)));
     put_fact(to, "URLs", lab->list ? value : "made up, no two alike");

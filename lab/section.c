@@ -1,4 +1,14 @@
-/* section.c - paragraphs, tables and plots, kept until they are shown. */
+/*
+ * section.c - paragraphs, tables and plots, kept until they are shown.
+ *
+ * A section is a list of parts in the order in which they were written. What
+ * is printed, written as JSON or put on a page is the same list, so the three
+ * cannot differ. Cells keep the number beside its text: people get the digits
+ * that mean something, programs all of them.
+ *
+ * Here is also the judgement of a finding: every "agrees" of the laboratory
+ * comes from finding_judge() and a band of the experiment.
+ */
 #include "content.h"
 
 #include <stdarg.h>

@@ -1,4 +1,20 @@
-/* apart.c - a Bloom filter and a set of segments per layer. */
+/*
+ * apart.c - a Bloom filter and a set of segments per layer.
+ *
+ * The formula of the paper assumes independent layers and unknown segments.
+ * URLs have neither: most segments of an absent URL are known. So the chance
+ * of a yes is computed per URL from what was really added:
+ *
+ *     segments unknown    the layers say yes             the XOR says yes
+ *     none                for certain                    if this XOR is there,
+ *                                                        else at its rate
+ *     one                 both depend: see both_set()
+ *     two or more         the product of the rates       as for none
+ *
+ * That needs the exact set of segments of each layer, of XORs, and of "XOR
+ * without one segment", which finds siblings: as much memory as
+ * the URLs themselves take. Only a laboratory can afford it.
+ */
 #include "apart.h"
 
 #include <seen/url.h>
@@ -55,8 +71,8 @@ static unsigned cut(const struct apart *a, const char *url, size_t len,
 /* The XOR of the positions of segments follows from that of their keys: here
    it is the text of a key of its own. */
 struct tie {
-    uint64_t
-        bits[4]; /* XOR, two words; which segment is left out; of how many */
+    /* XOR, two words; which segment is left out; of how many */
+    uint64_t bits[4];
     struct seen_key key;
 };
 

@@ -1,4 +1,13 @@
-/* grid.c - published rates beside ours, and how they compare. */
+/*
+ * grid.c - published rates beside ours, and how they compare.
+ *
+ * A table of the thesis is read as it was printed, so that its grid of k and M
+ * is the experiment's, too: no number is typed twice. A cell is judged by its
+ * band; all cells together by a sum of squares, in units of what the thesis'
+ * own runs vary by, which is chi-square distributed if those runs were
+ * independent. That finds what no single cell shows: too much or too little
+ * variation over a whole table.
+ */
 #include "grid.h"
 
 #include <stdarg.h>

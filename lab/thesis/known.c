@@ -1,4 +1,17 @@
-/* known.c - a fuse for what is known, a growing filter for the rest. */
+/*
+ * known.c - a fuse for what is known, a growing filter for the rest.
+ *
+ * Three ways get the same URLs: n that are known, a quarter as many that come
+ * later. They are made to be comparable, each to the first:
+ *
+ *     together   a fuse of n, and a growing filter that expects the rest
+ *     growing    for all, planned for the rate that the first one has
+ *     bloom      for all, with the memory that the first one took; it alone
+ *                must know the number of URLs in advance
+ *
+ * What is lost is counted on URLs that none has, and stands beside theory and,
+ * where a plan promises something, beside the promise.
+ */
 #include "known.h"
 
 #include <math.h>
