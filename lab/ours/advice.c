@@ -254,9 +254,19 @@ static void describe_able(struct section *s, const struct rule *r,
                      able_words[what]);
         return;
     }
-    few = can.count <= cannot.count;
     fast = fastest(r, TO_ASK, what, &near);
     quick = fastest(r, TO_ASK, ADD, &near);
+    few = can.count <= cannot.count;
+    if (can.count == 1) {
+        section_text(s,
+                     "To %s: %s alone. It has %.2f bits per URL, %s, and is "
+                     "asked in %.1f ns, %s.",
+                     able_words[what], can.text, small->large.bits,
+                     times_bits(room[0], small, open),
+                     small->time[TO_ASK].value,
+                     times_asked(room[1], small, quick));
+        return;
+    }
     put_fastest(&ask, r, TO_ASK, what);
     section_text(
         s,

@@ -113,7 +113,7 @@ def test_advice_follows_from_the_tables(found):
     assert re.search(rf"batches is ({soonest} with|one of [^;]*\b{soonest}\b)", text["Fast"])
     assert f"{large[soonest]['ask new']:.1f} ns" in text["Fast"]
     assert "dynamic:4/bloom (" in text["Small"]
-    assert text["To delete"].startswith("To delete: counting:4. ")
+    assert text["To delete"].startswith("To delete: counting:4 alone. ")
     assert text["To be split into parts among which the URL itself chooses"]
     near = {s for s in open_ if "keyed" not in s and s != "bloom:sip"
             and large[s]["bits"] <= 1.1 * large[smallest]["bits"]}
