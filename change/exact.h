@@ -26,8 +26,8 @@ struct change_known {
     bool gone;
     uint64_t fetched; /* of the last record, ms since 1970 */
     char content[CHANGE_SUM];
-    bool waits; /* a change that is not yet confirmed: */
-    char pending[CHANGE_SUM];
+    bool waits;               /* a change is not yet confirmed */
+    char pending[CHANGE_SUM]; /* the content of that change */
     bool has_skeleton;
     uint64_t skeleton;
     struct buffer fields; /* names and words, as change_exact_fields() */

@@ -30,8 +30,7 @@ enum { /* kinds of keys in the filter of versions */
        KEY_PENDING = 12
 };
 
-/* Hashes of 64 bits are behind all keys, so that nothing is more certain than
-   that. */
+/* All keys are hashes of 64 bits, so no rate below 1e-12 is claimed. */
 static double rate(const struct change_question *q, enum change_filter which)
 {
     return fmax(change_filters_rate(&q->s->filters, which), 1e-12);

@@ -163,8 +163,8 @@ static uint32_t find_group(struct change_prints *p, uint64_t print,
     return 0;
 }
 
-/* Behind the first group of its host. A host that comes after 128 others is in
-   no list: it would not be compared. */
+/* List a group after the first one of its host. A host that comes after 128
+   others is in no list: it would not be compared. */
 static void list_by_host(struct change_prints *p, uint32_t at, int half)
 {
     struct print_group *g = &p->group[at];

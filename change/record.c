@@ -317,7 +317,7 @@ static enum seen_code find_key(struct reader *x, struct seen_error *why)
                                "the end of a visit without _visit or _id");
     if (!x->has_url)
         return seen_fail(why, SEEN_CORRUPT, 0, "no _url");
-    /* Behind the texts there is room for it: see change_record_read(). */
+    /* After the texts there is room for the key: see change_record_read(). */
     text = r->bytes.bytes + r->bytes.len;
     code = seen_key_make_as(&r->key, text, x->url.text, x->url.len, &whatwg,
                             &detail);

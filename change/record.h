@@ -75,7 +75,8 @@ struct change_record {
     bool has_skeleton;
     uint64_t skeleton;
 
-    bool end; /* it is the end of a visit: url and fields are empty. Then: */
+    /* The end of a visit has no URL and no fields, but these numbers. */
+    bool end;
     uint64_t shard;   /* the shard that these numbers are about */
     uint64_t records; /* how many records of the visit went to the shard */
     uint64_t missed;  /* pages that the visit did not see: failed, or left */

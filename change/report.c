@@ -27,10 +27,10 @@
 enum {
     CONTEXT = 8,      /* words on either side of a change */
     OPENING = 30,     /* words of a field of a new page */
-    WORDS_MOST = 400, /* shown per field, */
-    FIELDS_MOST = 20, /* and fields per page */
-    WORD_MOST = 200,  /* bytes of a word, */
-    URL_MOST = 2000,  /* and of a URL */
+    WORDS_MOST = 400, /* words shown per field */
+    FIELDS_MOST = 20, /* fields shown per page */
+    WORD_MOST = 200,  /* bytes of a word */
+    URL_MOST = 2000,  /* bytes of a URL */
     COLUMNS = 76
 };
 

@@ -49,8 +49,8 @@ struct change_options {
     bool exact;        /* remember the last version of each URL */
     bool confirm;      /* a change counts on second sight */
     bool no_words;     /* do not remember words */
-    uint64_t shard;    /* whose records these are, */
-    uint64_t shards;   /* of how many; 0: as the state, or 1 */
+    uint64_t shard;    /* whose records these are */
+    uint64_t shards;   /* how many shards there are; 0: as the state, or 1 */
     uint64_t capacity; /* URLs expected; 0: unknown, the filters grow */
 
     uint64_t remember; /* s that answers are kept for redeliveries; 0: as

@@ -278,7 +278,7 @@ enum seen_code change_stored_forget(struct change_state *s, size_t n,
     return code == SEEN_OK ? change_ids_forget(&s->ids, last, why) : code;
 }
 
-/* Behind the answers to records: those that came of them. */
+/* After the answers to records come those that they have caused. */
 enum seen_code change_stored_caused(struct change_state *s,
                                     struct change_answers *all,
                                     struct seen_error *why)

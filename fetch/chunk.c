@@ -1,4 +1,13 @@
-/* chunk.c - chunks, byte by byte between the pieces of payload. */
+/*
+ * chunk.c - chunks, byte by byte between the pieces of payload.
+ *
+ *     SIZE -> LINE -> BYTES -> CR -> LF -> SIZE ...       a chunk
+ *       (size 0) LINE -> TRAILER -> INSIDE ... -> LAST -> DONE
+ *
+ * The state is one part and a count, so the input may be cut anywhere. A byte
+ * that cannot be where it is leaves the state as it was: every later call finds
+ * the same damage.
+ */
 #include "chunk.h"
 
 #include <string.h>

@@ -1,4 +1,11 @@
-/* socket.c - open, close and look into sockets. */
+/*
+ * socket.c - open, close and look into sockets.
+ *
+ * Two things are known of each descriptor that libcurl does not say: the port
+ * it is connected to, in an array by descriptor, and whether so many are left
+ * that the rest of the program can still open its files. A socket that would
+ * take the last ones is refused, as if the system had none.
+ */
 #include "socket.h"
 
 #include <errno.h>

@@ -16,8 +16,9 @@ struct harvest_arrival {
     const char *path;
     struct harvest_hash hash;
     uint64_t length;
-    struct harvest_hash origin; /* of the text that it was converted from, */
-    uint64_t origin_length;     /* or unknown */
+    struct harvest_hash origin; /* of the text that it was converted from;
+                                   unknown if there was none */
+    uint64_t origin_length;     /* of that text */
 };
 
 /* Compare the length and SHA-256 of what was downloaded with the announced

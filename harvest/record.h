@@ -34,8 +34,9 @@ struct harvest_version {
     bool there;
     struct harvest_hash hash;
     uint64_t length;
-    struct harvest_hash origin; /* of the text that it was converted from, */
-    uint64_t origin_length;     /* if it is known */
+    struct harvest_hash origin; /* of the text that it was converted from;
+                                   unknown if there was none */
+    uint64_t origin_length;     /* of that text */
     int64_t seconds, nanoseconds; /* when the file was changed, here */
     char lastmod[HARVEST_DATE];   /* as announced */
     char etag[HARVEST_ETAG], modified[HARVEST_DATE]; /* from its server */

@@ -1,4 +1,10 @@
-/* registry.c - plain lists, line by line. */
+/*
+ * registry.c - plain lists, line by line.
+ *
+ * Anything may come as a list: a page, a picture, a file of one endless line.
+ * So a line has a fixed room, a zero byte ends the reading, and after
+ * REGISTRY_FAULTS bad lines it is no list.
+ */
 #include "registry.h"
 
 #include <string.h>

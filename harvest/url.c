@@ -1,4 +1,11 @@
-/* url.c - canonical http and https URLs, and their pieces. */
+/*
+ * url.c - canonical http and https URLs, and their pieces.
+ *
+ * A URL is checked once, here, and is a plain text afterwards: the pieces are
+ * found again by "://", "/" and "?", which is right for canonical texts only.
+ * So every URL that is compared, joined or written into a record comes from
+ * harvest_url_read().
+ */
 #include "url.h"
 
 #include <stdio.h>

@@ -1,4 +1,12 @@
-/* corpus.c - texts and their keys in memory. */
+/*
+ * corpus.c - texts and their keys in memory.
+ *
+ * Texts lie one after the other in one block, in the order in which they are
+ * asked for, so that reading them costs the same with every structure that is
+ * timed. A round hashes each text anew: a crawler has texts and not keys.
+ * The fastest of some rounds counts, since what disturbs a round makes it
+ * longer.
+ */
 #include "corpus.h"
 
 #include <stdlib.h>

@@ -363,7 +363,7 @@ static bool wait_patiently(pid_t pid, int *status)
     return true;
 }
 
-/* All that was written to a file in memory, with a zero behind it. */
+/* All that was written to a file in memory, with a zero after it. */
 static bool read_back(int fd, struct buffer *to)
 {
     off_t size = lseek(fd, 0, SEEK_END);

@@ -18,10 +18,10 @@
 
 struct urls {
     struct made made;
-    bool listed;       /* they are the user's: */
-    struct exact list; /* in their order */
+    bool listed;       /* the URLs are a list of the user's */
+    struct exact list; /* its URLs, in their order */
     uint64_t repeated, bad;
-    uint32_t *row; /* as they stood: numbers of the list */
+    uint32_t *row; /* per row of the user's file, its number in the list */
     size_t rows, row_room;
 };
 
@@ -49,7 +49,7 @@ void urls_free(struct urls *u)
 /* --- reading files --- */
 
 /*
- * Where the URL of a line begins: behind the last comma before its scheme, if
+ * Where the URL of a line begins: after the last comma before its scheme, if
  * nothing of a URL is before that. "1901,https://a/b,c" is a row of a CSV
  * file, and "https://a/b,http://c" is not.
  */

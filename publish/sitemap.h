@@ -58,10 +58,10 @@ struct publish_sitemap_entry {
     bool part;               /* of an index: <sitemap>, not <url> */
     const char *base, *path; /* its URL: see publish_sitemap_url() */
     const int64_t *lastmod;
-    const char *capability; /* if it is a list itself, */
-    const int64_t *from;    /* and its time */
-    const char *change;     /* "created", "updated" or "deleted", */
-    const int64_t *when;    /* and its time */
+    const char *capability; /* of an entry that is a list itself */
+    const int64_t *from;    /* the time of that list */
+    const char *change;     /* "created", "updated" or "deleted" */
+    const int64_t *when;    /* the time of that change */
     const struct publish_sitemap_file *file;
 };
 

@@ -57,9 +57,9 @@ struct publish_change {
     int64_t when, lastmod;
     unsigned char digest[SEEN_DIGEST]; /* of the filter */
     uint64_t length;
-    bool patched;                     /* there is a delta, */
-    unsigned char from[SEEN_DIGEST];  /* from this version */
-    unsigned char patch[SEEN_DIGEST]; /* with this digest */
+    bool patched;                     /* there is a delta */
+    unsigned char from[SEEN_DIGEST];  /* the version that it begins with */
+    unsigned char patch[SEEN_DIGEST]; /* the digest of the delta */
     uint64_t patch_length;
 };
 

@@ -1,4 +1,11 @@
-/* text.c - text forms beside filters. */
+/*
+ * text.c - text forms beside filters.
+ *
+ * A text form is ours if it begins as one. The name alone would not do: a
+ * folder of filters may have CSV files of its own, and replacing or sweeping
+ * them would destroy somebody's work. Whether it is up to date is known from
+ * the state, by the length that was written, without reading it.
+ */
 #include "text.h"
 
 #include <stdio.h>

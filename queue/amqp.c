@@ -1,5 +1,5 @@
 /*
- * amqp.c - the queues of RabbitMQ behind a name, and their arguments.
+ * amqp.c - the queues of RabbitMQ that a name stands for, and their arguments.
  *
  * Nothing may be lost between two of them, so they dead-letter at-least-once,
  * which needs quorum queues and reject-publish (RabbitMQ 3.10 and later).

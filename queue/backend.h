@@ -11,7 +11,7 @@
  *   - reasons have at most QUEUE_REASON_MOST bytes
  *   - n and most are not 0; a batch is empty when take() gets it
  *
- * A place keeps what it needs behind the struct that all of them share:
+ * A place keeps what it needs after the struct that all of them share:
  *
  *     struct place {
  *         struct queue base;

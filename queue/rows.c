@@ -141,7 +141,7 @@ static enum seen_code read_epoch(struct queue_place *p, enum sql_start *start,
     return SEEN_OK;
 }
 
-/* The machine was started again: nobody who was there before is there now,
+/* The machine was started again: no process that was there before is there now,
    and the times in the tables mean nothing. If that is not known, those who
    live keep what they have, and times that cannot be are distrusted
    (queue_rows_lease_most()). */

@@ -1,4 +1,11 @@
-/* rows_operate.c - counts and dead letters of queues that are rows. */
+/*
+ * rows_operate.c - counts and dead letters of queues that are rows.
+ *
+ * What people and monitoring ask for, beside the work: no row that a consumer
+ * needs is locked here, except while dead letters are moved. Moving them back
+ * is one transaction: copies whose id is in the queue again are not added
+ * twice, and all originals go.
+ */
 #include "rows.h"
 
 #include "../lib/text/span.h"

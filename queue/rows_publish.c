@@ -1,4 +1,15 @@
-/* rows_publish.c - publish messages to queues that are rows. */
+/*
+ * rows_publish.c - publish messages to queues that are rows.
+ *
+ * A message needs a place in its queue. Places are reserved in blocks of BLOCK
+ * by a transaction of their own, which is short; the messages then need no
+ * common row, so that publishers do not wait for each other's commits. Places
+ * of a process that died are never used, which costs nothing: only their order
+ * matters.
+ *
+ * Up to ROWS_MANY messages are one statement. An id that is there already is
+ * passed over: publishing twice is publishing once.
+ */
 #include "rows.h"
 
 #include <string.h>

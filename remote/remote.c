@@ -1,4 +1,12 @@
-/* remote.c - the door: from an address to a filter. */
+/*
+ * remote.c - from an address to a filter.
+ *
+ * An address decides which of three kinds a filter is: cells that we own
+ * (redis://, redis+cluster://), BF commands of a server that owns them (bf://),
+ * or several of those under one name (spatial:). Each function here chooses and
+ * passes on. What BF commands cannot do, to give the cells away or to take
+ * them, is refused here, before anything is connected.
+ */
 #include "remote.h"
 
 #include <errno.h>

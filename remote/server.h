@@ -1,5 +1,5 @@
 /*
- * server.h - one Redis server, or a cluster of them, behind one door.
+ * server.h - one Redis server, or a cluster of them, by one set of functions.
  *
  * A batch of commands goes out as one pipeline per node, and each command has
  * its reply when run() returns. Redirections of a cluster are followed command
@@ -66,8 +66,8 @@ struct remote_server {
         char run_id[48], replid[48]; /* as they were seen last; or "" */
         bool look;   /* before its next command, see whether they changed */
         bool sent;   /* it has commands of this round */
-        bool wrote;  /* it has changes of this batch, */
-        bool parted; /* and the connection that made them is gone */
+        bool wrote;  /* this batch has changed something there */
+        bool parted; /* the connection that made such a change is gone */
     } node[REMOTE_NODES];
     unsigned nodes;
     uint8_t owner[REMOTE_SLOTS]; /* the number of a node */

@@ -606,7 +606,7 @@ static enum seen_code download(struct remote_download *d,
     enum seen_code code = request(d, 0, why);
 
     for (unsigned i = 0; i < d->l.chunks && code == SEEN_OK; i++) {
-        /* A reply that is read in a batch must not be behind another one. */
+        /* A reply that is read in a batch must not follow another one. */
         bool ahead = d->s->address.scheme != REMOTE_CLUSTER;
 
         if (i && !ahead)

@@ -165,7 +165,7 @@ static int write_piece(struct excerpt *e, int len)
     if (!e->begun)
         begin_at(e, 0);
     if (!e->cut)
-        write_to(e, len); /* what is behind the last token */
+        write_to(e, len); /* what is after the last token */
     return e->out.failed ? SQLITE_NOMEM : SQLITE_OK;
 }
 

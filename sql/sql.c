@@ -33,7 +33,8 @@ enum seen_code sql_open(struct sql **out, const char *path,
     return sql_sqlite_open(out, path, "the state", access, cache, why);
 }
 
-/* What is no file would be made as one, with the password in its name. */
+/* An address that is not a path would be made as a file, with the password in
+   its name. */
 static bool may_be_file(const char *where)
 {
     return !strstr(where, "://") && !strstr(where, "password=");

@@ -1,4 +1,11 @@
-/* catalogue.c - what was found in WARC files. */
+/*
+ * catalogue.c - what was found in WARC files.
+ *
+ * Entries come file by file and in the order of their places, so the array is
+ * sorted as it grows, and a place is found by bisection. Files are found by
+ * their last part, as an index names them; of two files of one name the first
+ * counts.
+ */
 #include "catalogue.h"
 
 #include <stdlib.h>

@@ -51,13 +51,14 @@ struct warc_exchange {
     struct seen_span payload;       /* without chunks, still coded */
     const char *truncated; /* "length", "time", "disconnect"; or NULL */
     enum warc_revisit revisit;
-    const char *refers_url; /* of a revisit: the record that has the body; */
+    const char *refers_url; /* of a revisit: the URL of the record that has
+                               the body */
     uint64_t refers_when;
     const char *refers_digest; /* its payload's, without a label; or NULL */
     const char *refers_id;     /* "urn:uuid:...", or NULL */
     struct seen_span metadata; /* lines of application/warc-fields; or empty */
-    int status;                /* for the index: */
-    const char *type;          /* "text/html", or NULL */
+    int status;                /* for the index */
+    const char *type;          /* for the index: "text/html", or NULL */
 };
 
 struct warc_packed {

@@ -1,4 +1,12 @@
-/* payload.c - from the block of a record to its payload. */
+/*
+ * payload.c - from the block of a record to its payload.
+ *
+ * Whether a block is an HTTP message is known at the end of its head, which may
+ * come in pieces: until then its bytes are kept, at most WARC_HTTP_HEAD_MOST of
+ * them. If no head ends there, what was kept is the payload of something else.
+ * All later bytes go through both digests and are not kept, so a record of any
+ * size takes the same memory.
+ */
 #include "payload.h"
 
 #include "../lib/text/number.h"

@@ -1,4 +1,11 @@
-/* fold.c - fold white space, in one pass. */
+/*
+ * fold.c - fold white space, in one pass.
+ *
+ * The text of a page is mostly words with single spaces, which folding leaves
+ * as they are. So runs that need nothing are copied as runs: eight bytes are
+ * looked at together (plain()), and only where one of them is white space in a
+ * row, a control or not ASCII is it looked at alone.
+ */
 #include "fold.h"
 
 #include "../lib/text/eight.h"

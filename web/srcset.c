@@ -1,4 +1,11 @@
-/* srcset.c - parse a srcset attribute as the HTML standard does. */
+/*
+ * srcset.c - parse a srcset attribute as the HTML standard does.
+ *
+ * A comma may be part of a URL, the end of a candidate, or stand inside
+ * parentheses, so splitting at commas would cut URLs of data: and of image
+ * services in two. A candidate whose descriptors contradict each other is left
+ * out whole, since a browser does not load it.
+ */
 #include "srcset.h"
 
 #include "../lib/text/ascii.h"

@@ -18,8 +18,8 @@ enum { MOST_CASES = 16, TIMED = 20000 };
 
 struct hash_case {
     char name[40];
-    const char *kind;              /* of the library; or NULL: */
-    const struct byhand_function *hash; /* of byhand.h */
+    const char *kind;              /* of the library; NULL: `hash` is used */
+    const struct byhand_function *hash; /* of byhand.h, without a kind */
     bool modulo;
     double rate, seconds;
     bool good; /* in the band */

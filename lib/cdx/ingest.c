@@ -36,8 +36,8 @@ struct cdx_worker {
     struct seen_batch batch;
     char last[SEEN_KEY_TEXT]; /* what the last key was made from */
     struct seen_span last_key; /* the urlkey of that line */
-    bool compared;             /* it was compared with its URL, */
-    bool corrected;            /* and replaced by the URL's key */
+    bool compared;             /* the key was compared with its URL */
+    bool corrected;            /* it differed: the URL's key is used */
     char text[2 * SEEN_KEY_TEXT];
     /* Of one piece: */
     uint64_t check; /* the next line whose key is compared */

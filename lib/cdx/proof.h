@@ -237,7 +237,7 @@ static inline size_t proof_number(const char *url, size_t len, const char *end)
 }
 
 /*
- * The length of "http://" or "https://" and of a "www." or "www12." behind it,
+ * The length of "http://" or "https://" and of a "www." or "www12." after it,
  * at the beginning of a URL; 0 if it has neither scheme. At least 16 bytes are
  * looked at. Of branches there is only one for numbers: nobody can predict
  * which scheme the next line has, and if it has a "www.".

@@ -141,7 +141,7 @@ static enum seen_code begin(struct seen_reader *r, struct seen_error *why)
     return SEEN_OK;
 }
 
-/* The next member that begins behind `from`, in its piece or a later one. */
+/* The next member that begins after `from`, in its piece or a later one. */
 static uint64_t member_after(struct seen_reader *r, uint64_t from)
 {
     struct cdx_file *f = r->file;
@@ -370,7 +370,7 @@ static char *place_buffer(const struct seen_reader *r, uint64_t at,
     return r->memory + PADDING + place % PAGE;
 }
 
-/* Move the rest behind the whole lines to the front, and read more. */
+/* Move the rest after the whole lines to the front, and read more. */
 static void read_on(struct seen_reader *r)
 {
     uint64_t before = r->stream.raw.at;

@@ -49,7 +49,7 @@ struct seen_reader {
 void cdx_reader_fail(struct seen_reader *r, enum seen_code code,
                      const char *text);
 
-/* The piece was read to its end. What is wrong behind that, where the stream
+/* The piece was read to its end. What is wrong past that, where the stream
    has read ahead, is for the next piece to report. */
 static inline void cdx_reader_done(struct seen_reader *r)
 {

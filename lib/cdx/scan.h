@@ -136,7 +136,7 @@ static inline bool cdx_same(const char *a, const char *b, size_t len)
     return !memcmp(a, b, len);
 }
 
-/* Are there 14 digits? Else the place behind them is not that behind a time: a
+/* Are there 14 digits? Else the place after them is not that after a time: a
    short time and a short column have 14 bytes, too. */
 static inline bool cdx_time(const char *at)
 {
@@ -153,7 +153,7 @@ static inline char cdx_url_stop(unsigned columns, char delimiter)
     return columns ? delimiter : '"';
 }
 
-/* Is there a delimiter before and behind the 14 bytes of a column, and none
+/* Is there a delimiter before and after the 14 bytes of a column, and none
    among them? `at` is the one behind it. */
 static inline bool cdx_column(const char *at, char delimiter)
 {
@@ -169,7 +169,7 @@ static inline bool cdx_column(const char *at, char delimiter)
 
 /*
  * Where the URL of a line begins that cdx_good() likes: the third column of
- * CDX behind a time of 14 digits, or the first field of the JSON. NULL: it is
+ * CDX after a time of 14 digits, or the first field of the JSON. NULL: it is
  * elsewhere, or not found at once.
  */
 static inline const char *cdx_url_here(unsigned columns, const char *line,
@@ -186,7 +186,7 @@ static inline const char *cdx_url_here(unsigned columns, const char *line,
     return *at == '"' ? at + 1 : NULL;
 }
 
-/* The same, and of CDX behind any time. */
+/* The same, and of CDX after any time. */
 static inline const char *cdx_url_at(unsigned columns, const char *line,
                                      size_t key, const char *end,
                                      char delimiter)

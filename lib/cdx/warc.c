@@ -179,7 +179,7 @@ static bool read_record(struct seen_capture *c, const char *content,
 
 /* --- ARC --- */
 
-/* The columns of the line from behind: URLs may have spaces. */
+/* The columns of the line, from its end: URLs may have spaces. */
 static bool read_arc(struct seen_capture *c, const struct seen_layout *l,
                      uint64_t *length)
 {
@@ -226,7 +226,7 @@ static bool arc_capture(struct seen_capture *c, const char *content,
 
 /*
  * Records that begin where the next piece does are its own. One that began
- * before it and goes on behind it shows that members are not records here:
+ * before it and goes on after it shows that members are not records here:
  * then this reader reads on alone, and what the others read is void.
  */
 static bool at_end(struct seen_reader *r)
@@ -360,7 +360,7 @@ static bool search_on(struct seen_reader *r, struct seen_capture *c)
     return r->last && end_early(r, c, cause);
 }
 
-/* A record that ends behind the file has a wrong length, or was cut short. */
+/* A record that ends past the file has a wrong length, or was cut short. */
 static bool too_long(const struct seen_reader *r, size_t left)
 {
     const struct cdx_file *f = r->file;

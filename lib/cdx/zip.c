@@ -130,7 +130,7 @@ static bool read_long_sizes(struct seen_span extra, uint64_t *length,
     return *length != UINT32_MAX && *packed != UINT32_MAX && *at != UINT32_MAX;
 }
 
-/* Its bytes begin behind its own header, whose lengths are its own, too. */
+/* Its bytes begin after its own header, whose lengths are its own, too. */
 static const char *find_bytes(struct cdx_member *m, int fd, uint64_t size,
                               uint64_t at, uint64_t packed)
 {

@@ -96,7 +96,7 @@ enum seen_code disk_update(const char *path, const void *bytes, size_t len,
                            bool *changed, struct seen_error *why);
 
 /*
- * Read a whole file of at most `most` bytes into memory, with a zero behind
+ * Read a whole file of at most `most` bytes into memory, with a zero after
  * it, for the caller to free(). SEEN_IO with errno, ENOENT included;
  * SEEN_RANGE if it is longer, or not a regular file.
  */

@@ -1,4 +1,11 @@
-/* lock.c - locks that are files. */
+/*
+ * lock.c - locks that are files.
+ *
+ * The lock is of the open file, and the name only leads to it. Since a holder
+ * may remove the file, the name can lead to another one by the time that a
+ * lock is had: so the name is looked up again under the lock (disk_same()), and
+ * a lock without its name counts for nothing.
+ */
 #include "lock.h"
 
 #include <errno.h>
@@ -9,8 +16,8 @@
 
 #include "disk.h"
 
-/* lock_held() has a lock for a few microseconds. Somebody who has it longer
-   than these tries of 2 ms has taken it. */
+/* lock_held() has a lock for a few microseconds. A process that has it
+   longer than these tries of 2 ms has taken it. */
 enum { TRIES = 5 };
 
 /*

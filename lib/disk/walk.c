@@ -1,4 +1,9 @@
-/* walk.c - lists of names, sorted, and the removal of trees. */
+/*
+ * walk.c - lists of names, sorted, and the removal of trees.
+ *
+ * Names are sorted by their bytes, so that what is made from a folder is the
+ * same on every disk and in every locale.
+ */
 #include "walk.h"
 
 #include <dirent.h>

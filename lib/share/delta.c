@@ -1,4 +1,10 @@
-/* delta.c - the head of a delta, and its checksum. */
+/*
+ * delta.c - the head of a delta, and its checksum.
+ *
+ * One table places the fields, for writing and for reading, so the two cannot
+ * differ. What a head says is checked against what is possible before it is
+ * used to allocate or to shift: it comes from the web.
+ */
 #include "delta.h"
 
 #include <stdlib.h>

@@ -195,7 +195,7 @@ static bool expect(struct orestes *o, char want)
     return true;
 }
 
-/* The letter of an escape such as \/ or \u003d, behind its backslash. Anything
+/* The letter of an escape such as \/ or \u003d, after its backslash. Anything
    but ASCII becomes a backslash, which neither our names nor base64 have. */
 static char escaped(struct orestes *o)
 {
@@ -215,7 +215,7 @@ static char escaped(struct orestes *o)
     return x && x < 0x80 ? (char)x : '\\';
 }
 
-/* Read up to `room` letters of a string, behind its first quote. *ended: its
+/* Read up to `room` letters of a string, after its first quote. *ended: its
    last quote was read, too. */
 static bool take_letters(struct orestes *o, char *to, size_t room, size_t *len,
                          bool *ended)
@@ -333,7 +333,7 @@ static bool take_member(struct orestes *o, int depth)
     return take_string(o, name);
 }
 
-/* Read an object or array, behind its first bracket. */
+/* Read an object or array, after its first bracket. */
 static bool take_list(struct orestes *o, char close, int depth)
 {
     if (!depth)

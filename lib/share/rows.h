@@ -49,7 +49,7 @@ enum seen_code rows_bad(const struct rows *r, struct seen_error *why,
 
 /*
  * Split a row into `to`: the name before the first comma, a zero, the value
- * behind it without its quotes (RFC 4180), and a zero; at most row->len + 1
+ * after it without its quotes (RFC 4180), and a zero; at most row->len + 1
  * bytes. False if there is no room or the row is invalid; the content of `to`
  * is undefined then. Names have letters, digits, '-', '.' and '!'; neither
  * has control bytes.

@@ -1,4 +1,15 @@
-/* json_tree.c - the memory of jansson. */
+/*
+ * json_tree.c - the memory of jansson.
+ *
+ * While a text is read, each block that jansson has is in a list of this
+ * thread, by a head in front of it. An allocation that fails jumps out of
+ * jansson, and the list is freed: that is why a jump is safe here, where it
+ * would leak or leave a lock anywhere else. When the reading is done the heads
+ * leave the list, and the blocks live as long as their tree.
+ *
+ * All memory of jansson comes from here from the first call on (a constructor),
+ * since a block of malloc() has no head.
+ */
 #include "json_tree.h"
 
 #include <setjmp.h>

@@ -8,7 +8,7 @@
  * jansson (2.14) takes an allocation that fails for a mistake of the text:
  * json_error_out_of_memory is never set. It may also leave a byte out of a
  * string, so that http://a.example/ is read as http://a.exampe/, or read
- * behind its buffer. So programs read texts through here, and never by
+ * past its buffer. So programs read texts through here, and never by
  * json_loads() and its like.
  *
  * How: jansson gets its memory from here. An allocation that fails while a

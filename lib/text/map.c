@@ -1,4 +1,13 @@
-/* map.c - an open hash table under a secret. */
+/*
+ * map.c - an open hash table under a secret.
+ *
+ * Slots hold 32 bits of the hash, so that a comparison of keys is nearly always
+ * one that succeeds, and growing needs no key. The table is at most three
+ * quarters full, so that each run of probes ends at a free slot; a NULL value
+ * is what "free" means, and so no value may be NULL.
+ *
+ * A secret is drawn with the first slots of a map and stays when it grows.
+ */
 #include "map.h"
 
 #include <stdlib.h>

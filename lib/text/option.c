@@ -93,7 +93,7 @@ static const char *store_texts(char *at, const char *value)
     return NULL;
 }
 
-/* None is none, whatever its unit. */
+/* 0 means none, whatever its unit. */
 static const char *store_or_none(char *at, const char *value,
                                  const char *units,
                                  const char *read(const char *, uint64_t *))

@@ -308,7 +308,7 @@ static size_t skip_back(const struct pattern_machine *m,
 }
 
 /*
- * Read a text from its end. With `marks`, note for each byte, and behind the
+ * Read a text from its end. With `marks`, note for each byte, and after the
  * last one, where a match may begin; else stop at the first that is met.
  */
 static enum seen_code find_starts(const struct pattern *p,
@@ -456,7 +456,7 @@ static enum seen_code start(struct pattern_search *s)
                        s->starts, &unused);
 }
 
-/* The next byte at which a match may begin; behind the text if there is
+/* The next byte at which a match may begin; past the text if there is
    none. */
 static size_t next_start(const struct pattern_search *s, size_t from,
                          size_t at)

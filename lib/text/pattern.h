@@ -121,7 +121,7 @@ void pattern_search_init(struct pattern_search *s, const struct pattern *p,
 void pattern_search_clear(struct pattern_search *s);
 
 /*
- * The first match that begins at byte `from` or behind it. Behind byte 0, what
+ * The first match that begins at byte `from` or after it. After byte 0, what
  * is before `from` does not count: ^ does not match there, but \< may.
  * SEEN_RANGE: the budget is spent; SEEN_NOMEM.
  */

@@ -23,8 +23,8 @@ enum {
 
 /* What is around a node's place in the text. */
 enum {
-    AFTER_WORD = 1,   /* behind a letter, a digit or "_" */
-    AFTER_OTHER = 2,  /* behind anything else */
+    AFTER_WORD = 1,   /* after a letter, a digit or "_" */
+    AFTER_OTHER = 2,  /* after anything else */
     BEFORE_WORD = 4,
     BEFORE_OTHER = 8,
     AFTER_LINE = 16,  /* ^ */
@@ -49,7 +49,7 @@ enum pattern_kind {
 struct pattern_part {
     enum pattern_kind kind;
     bool copied;     /* made for a repetition, by copying another part */
-    bool optional;   /* a group behind which there is "*", "?" or "{" */
+    bool optional;   /* a group that "*", "?" or "{" follows */
     uint8_t around;  /* PATTERN_ANCHOR */
     uint32_t number; /* which set of bytes, or which group, from 0 */
     uint32_t node;
@@ -64,8 +64,8 @@ struct pattern_node {
     uint32_t number;
     uint32_t next;    /* with a byte */
     uint32_t to[2];   /* without one, in ascending order */
-    uint32_t copy;    /* the last of those that ask for more, or NONE; */
-    uint32_t older;   /* of the same node as this one, an earlier one */
+    uint32_t copy;    /* the last copy that asks for more, or NONE */
+    uint32_t older;   /* an earlier copy of the same node */
 };
 
 /* --- pattern_parse.c --- */

@@ -1,4 +1,12 @@
-/* pattern_list.c - all patterns as one, then one by one. */
+/*
+ * pattern_list.c - all patterns as one, then one by one.
+ *
+ * The joined pattern answers for all of them at the price of one, and mostly
+ * says no. It can be dearer than its parts: it has states for combinations of
+ * them. So it gets half of the budget, and if that is not enough the patterns
+ * are asked one by one with what is left, as they are if there are few, or if
+ * they were too large to be joined. What is asked does not change the answer.
+ */
 #include "pattern_list.h"
 
 #include <stdlib.h>
@@ -6,10 +14,10 @@
 #include "array.h"
 
 enum {
-    FEW = 3,           /* are asked one by one */
-    MEMORY = 8 << 20,  /* of all patterns one by one, per thread; */
-    LEAST = 4 << 10,   /* of each, but not less than this, */
-    MOST = 256 << 10   /* nor more */
+    FEW = 3,           /* patterns that are asked one by one */
+    MEMORY = 8 << 20,  /* bytes of all patterns together, per thread */
+    LEAST = 4 << 10,   /* bytes of one of them, at least */
+    MOST = 256 << 10   /* and at most */
 };
 
 enum seen_code pattern_list_add(struct pattern_list *l, const char *text,

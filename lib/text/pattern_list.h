@@ -3,8 +3,8 @@
  *
  * A thousand patterns would read each text a thousand times, and keep 256 kB
  * each. Here all of them are one pattern first, which is read once; since most
- * texts match none of them, that is mostly the end. Only who must know which
- * one it was asks them one by one.
+ * texts match no pattern, that is mostly the end. Only a caller that must know
+ * which one matched has them asked one by one.
  *
  *     struct pattern_list l = { .n = 0 };
  *

@@ -35,7 +35,7 @@ static part *deepest(part *p)
     return p;
 }
 
-/* Children come before parents; NULL behind the root. */
+/* Children come before parents; NULL after the root. */
 static part *next_up(part *p)
 {
     part *up = p->up;

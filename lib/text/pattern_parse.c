@@ -82,7 +82,7 @@ enum token {
 
 struct pattern_reader {
     struct pattern_parts *parts;
-    const char *at; /* behind the token, or NULL: it failed there */
+    const char *at; /* after the token, or NULL: it failed there */
     enum token token;
     unsigned char value;
     uint8_t around, or_around; /* \b and \B are one of two */
@@ -333,7 +333,7 @@ static bool interval(struct pattern_reader *r, int *least, int *most)
            *most <= REPEATS && (*most == -1 || *least <= *most);
 }
 
-/* What is left of "x{m,n}" behind the first m: "(x(x)?)?" or "x*". */
+/* What is left of "x{m,n}" after the first m: "(x(x)?)?" or "x*". */
 static struct pattern_part *maybe(struct pattern_reader *r,
                                   struct pattern_part *part, int least,
                                   int most)

@@ -25,8 +25,8 @@ void pattern_set_invert(struct pattern_set *s);
 /* Add a class, such as "alpha"; false if there is none of that name. */
 bool pattern_set_class(struct pattern_set *s, const char *name);
 
-/* Read what is behind a "[", up to its "]". What follows it; NULL if it is
-   wrong. */
+/* Read what follows a "[", up to its "]". Returns the place after that; NULL if
+   it is wrong. */
 const char *pattern_set_read(struct pattern_set *s, const char *at);
 
 #endif

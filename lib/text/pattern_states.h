@@ -123,7 +123,7 @@ struct pattern_cache {
 struct pattern_cache *pattern_cache_new(const struct pattern_machine *m);
 void pattern_cache_free(struct pattern_cache *c);
 
-/* The state behind a byte, made if it is not there; it stays until the next
+/* The state after a byte, made if it is not there; it stays until the next
    call. NULL without memory. */
 struct pattern_state *pattern_step(struct pattern_cache *c,
                                    struct pattern_state *from,

@@ -1,4 +1,10 @@
-/* percent.c - percent-encode sets, encoding and decoding. */
+/*
+ * percent.c - percent-encode sets, encoding and decoding.
+ *
+ * A row of the table says of one character in which sets it is; the standard's
+ * sets grow from each other, so most rows name the smallest that has it. A
+ * character is looked up once, whatever the set.
+ */
 #include "percent.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  *     space_xml()   the same without form feed: XML, XPath, JSON, WARC
  *     span_trim()   space and tab: fields of HTTP (span.h)
  *
- * A zero byte is white space for none of them.
+ * A zero byte is not white space for any of them.
  */
 #ifndef SEEN_TEXT_SPACE_H
 #define SEEN_TEXT_SPACE_H
