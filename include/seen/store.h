@@ -139,6 +139,69 @@ enum seen_code seen_store_checkpoint(struct seen_filter *f,
 enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
 
 /*
+ * A filter that keeps its keys is never full: nobody has to know how many there
+ * will be.
+ *
+ *     plan.capacity = SEEN_FIRST_KEYS;
+ *     plan.tight = true;
+ *     code = seen_filter_new(&f, &plan, &why);
+ *     code = seen_store_keep_keys(f, &why);
+ *     code = seen_store_create(f, "crawl.seen", &why);
+ *     seen_filter_free(f);
+ *     code = seen_store_open(&f, "crawl.seen", NULL, &why);
+ *
+ * Its writers append each key, 16 bytes, to a log beside the file
+ * (crawl.seen.keys), which costs no memory. When the filter is at its capacity,
+ * the writer builds another one from the log, for twice as many keys or, above
+ * a million, 1.5 times as many, and replaces file and filter. So it takes at
+ * most twice the bits of a filter that was planned for exactly its keys, keeps
+ * the planned rate (with `tight`), and a question costs the same. An add that
+ * finds the filter full takes some 20 ns per key that was ever added.
+ *
+ * The log has mode 0600: hashes of URLs can be guessed. Copies of the file
+ * alone answer as ever, and so does seen_store_save(); they cannot grow, like a
+ * filter whose log was lost, damaged, or passed by a program that does not know
+ * it: then it is full at its capacity, and SEEN_FULL says why.
+ *
+ * SEEN_UNABLE: f is not empty, or is in a file; or its kind has other cells
+ * than bits, gets new parts, or reads the text of keys.
+ */
+enum { SEEN_FIRST_KEYS = 20000 };
+enum seen_code seen_store_keep_keys(struct seen_filter *f,
+                                    struct seen_error *why);
+
+/* Will a filter that is open for writing grow when it is full? If not, `why`
+   has the reason; also if it was full and could not grow, and went on past its
+   capacity. */
+bool seen_store_grows(const struct seen_filter *f, struct seen_error *why);
+
+/*
+ * Adding grows the filter by itself, except after seen_filter_allow_threads():
+ * then the caller says, by this call, that no other thread uses f. *grown is
+ * set to whether it was full, unless it is NULL; plan, cells and parts of f are
+ * others then. On failure the filter is as it was, and goes on past its
+ * capacity. Closing does the same.
+ */
+enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
+                               struct seen_error *why);
+
+/*
+ * Give all keys that were added to a filter that is open for writing to a
+ * function, without texts: for another kind, rate or capacity, with the same
+ * profile and secret. A key that was added twice may come twice. Those of a
+ * keyed filter are hashed already. SEEN_UNABLE: it has no log of all keys.
+ */
+typedef enum seen_code (*seen_key_taker)(void *to, const struct seen_key *key,
+                                         size_t n, struct seen_error *why);
+enum seen_code seen_store_keys(struct seen_filter *f, seen_key_taker take,
+                               void *to, struct seen_error *why);
+
+/* Remove the log of a filter that is open for writing. It keeps no keys any
+   more, and is full at its capacity when it is opened again. */
+enum seen_code seen_store_forget_keys(struct seen_filter *f,
+                                      struct seen_error *why);
+
+/*
  * Is the file of a filter that is open for writing still the file at its
  * path, with its old length? The lock stops our own programs, but not `mv` and
  * `cp`; adds to a file that no path leads to are lost.

@@ -433,7 +433,8 @@ clear_layout:
 
 enum seen_code store_file_seal(int fd, const struct seen_filter *f,
                                struct store_blocks *blocks,
-                               struct store_head *head, struct seen_error *why)
+                               struct store_head *head, store_ready *ready,
+                               void *whose, struct seen_error *why)
 {
     size_t len = 8 * (size_t)(head->leaves + head->blocks);
     uint64_t *all = NULL;
@@ -458,8 +459,10 @@ enum seen_code store_file_seal(int fd, const struct seen_filter *f,
         head->offered = seen_filter_offered(f);
         head->table_sum = store_checksum(table, len);
         head->identity = store_head_identity(head);
-        code = store_head_write(fd, head, why);
+        code = ready(whose, head, why);
     }
+    if (code == SEEN_OK)
+        code = store_head_write(fd, head, why);
     store_layout_clear(&l);
     free(all);
     return code;

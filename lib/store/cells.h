@@ -54,13 +54,17 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
 /*
  * Seal in place: write table and heads for cells that are in the file already.
  * *head is the head of the file and becomes the new one. Only blocks that
- * changed get new checksums; if `blocks` is NULL or whole, all do.
+ * changed get new checksums; if `blocks` is NULL or whole, all do. When cells
+ * and table are on the disk and the new head is known, and before it is
+ * written, `ready` is called with it.
  */
 struct store_blocks;
+typedef enum seen_code store_ready(void *whose, const struct store_head *head,
+                                   struct seen_error *why);
 enum seen_code store_file_seal(int fd, const struct seen_filter *f,
                                struct store_blocks *blocks,
-                               struct store_head *head,
-                               struct seen_error *why);
+                               struct store_head *head, store_ready *ready,
+                               void *whose, struct seen_error *why);
 
 /* The length of block i; does it have the checksum of the table? */
 size_t store_block_len(const struct store_head *h, uint64_t i);

@@ -190,8 +190,23 @@ enum seen_code store_checkpoint_settle(struct store_writer *w,
     w->sealable = false;
     head.applied = w->journal.last;
     head.offered = seen_filter_offered(w->f);
+    code = store_keys_move(&w->keys, w->f, &w->journal, &head, why);
+    if (code != SEEN_OK)
+        return code;
     code = write_head(w, &head, why);
+    if (code == SEEN_OK)
+        store_keys_commit(&w->keys);
     return code == SEEN_OK ? store_checkpoint_journal(w, why) : code;
+}
+
+/* The keys of the journal move to the log, before the file has the head that
+   drops the journal. */
+static enum seen_code move_keys(void *whose, const struct store_head *head,
+                                struct seen_error *why)
+{
+    struct store_writer *w = whose;
+
+    return store_keys_move(&w->keys, w->f, &w->journal, head, why);
 }
 
 static enum seen_code seal(struct store_writer *w, struct seen_error *why)
@@ -205,9 +220,12 @@ static enum seen_code seal(struct store_writer *w, struct seen_error *why)
     code = flush_cells(w, why);
     head.applied = w->journal.last;
     if (code == SEEN_OK)
-        code = store_file_seal(w->fd, w->f, w->blocks, &head, why);
-    if (code == SEEN_OK)
+        code = store_file_seal(w->fd, w->f, w->blocks, &head, move_keys, w,
+                               why);
+    if (code == SEEN_OK) {
         set_head(w, &head);
+        store_keys_commit(&w->keys);
+    }
     return code;
 }
 
@@ -230,14 +248,15 @@ static enum seen_code write_next(void *whose, int fd, struct seen_error *why)
     struct store_renewal *r = whose;
     enum seen_code code = store_file_write(fd, r->w->f, &r->head, why);
 
+    if (code == SEEN_OK)
+        code = move_keys(r->w, &r->head, why);
     pthread_mutex_lock(&r->w->mutex);
     r->w->next = fd;
     pthread_mutex_unlock(&r->w->mutex);
     return code;
 }
 
-/* The file is sealed: the next change begins a journal. */
-static void drop_journal(struct store_writer *w)
+void store_checkpoint_sealed(struct store_writer *w)
 {
     journal_close(&w->journal);
     unlink(w->paths.journal);
@@ -270,8 +289,9 @@ static enum seen_code replace(struct store_writer *w, char *text,
     free(w->text);
     w->text = text;
     w->sealable = true;
+    store_keys_commit(&w->keys);
     if (code == SEEN_OK) {
-        drop_journal(w);
+        store_checkpoint_sealed(w);
         code = map_again(w, why);
     }
     return fail_for_good(w, code);
@@ -297,6 +317,8 @@ enum seen_code store_checkpoint_begin(struct store_writer *w,
         return SEEN_OK;
     if (!w->in_place && w->head.format == 1)
         code = upgrade(w, why);
+    if (code == SEEN_OK)
+        code = store_keys_begin(&w->keys, &w->paths, why);
     if (code == SEEN_OK && w->journal.fd < 0)
         code = store_checkpoint_journal(w, why);
     if (code != SEEN_OK)
@@ -337,7 +359,7 @@ static enum seen_code update(struct store_writer *w, bool closing,
         code = write_head(w, &sealed, why);
     }
     if (code == SEEN_OK)
-        drop_journal(w);
+        store_checkpoint_sealed(w);
     return code;
 }
 

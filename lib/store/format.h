@@ -37,7 +37,9 @@
  *     the files beside it
  *     ├── paths.c     their names, the writer's lock, replacing one
  *     ├── journal.c   records of changes, appended and read
- *     └── replay.c    the same applied to a filter
+ *     ├── replay.c    the same applied to a filter
+ *     ├── keys.c      all keys, of a filter that keeps them
+ *     └── grow.c      a larger filter made from them
  */
 #ifndef SEEN_STORE_FORMAT_H
 #define SEEN_STORE_FORMAT_H

@@ -342,6 +342,13 @@ enum seen_code journal_undo(struct journal *j, uint64_t first, uint64_t count,
 
 /* --- reading ---------------------------------------------------------- */
 
+void journal_rewind(struct journal *j)
+{
+    j->end = head_len(j);
+    j->last = j->base;
+    j->window_len = 0;
+}
+
 void journal_look(struct journal *j)
 {
     j->window_len = 0;

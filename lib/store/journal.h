@@ -100,6 +100,9 @@ struct journal_record {
     size_t keys_len;
 };
 
+/* Go back to before the first record. */
+void journal_rewind(struct journal *j);
+
 /* Look anew: drop the buffer, and read again what the head promises. */
 void journal_look(struct journal *j);
 
@@ -130,6 +133,17 @@ struct store_blocks;
 enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
                               uint64_t done, struct store_blocks *blocks,
                               struct seen_error *why);
+
+/*
+ * Give the added keys whose numbers are above `done`, in the order of their
+ * records, to a function: of a journal that is being written, whose place stays
+ * as it is. SEEN_CORRUPT if a record has anything else.
+ */
+typedef enum seen_code journal_take(void *whose, const struct seen_key *key,
+                                    size_t n, struct seen_error *why);
+enum seen_code journal_each(struct journal *j, const struct seen_filter *f,
+                            uint64_t done, journal_take *take, void *whose,
+                            struct seen_error *why);
 
 /* Give all keys of the records behind j->end to store_blocks_mark(). */
 enum seen_code journal_mark(struct journal *j, const struct seen_filter *f,

@@ -93,11 +93,12 @@ enum seen_code store_paths_init(struct store_paths *p, const char *path,
         return seen_fail(why, SEEN_RANGE, 0, "is not a regular file");
     }
     p->journal = beside(p->path, ".journal");
+    p->keys = beside(p->path, ".keys");
     p->lock = beside(p->path, ".lock");
     p->next = beside(p->path, ".new");
     p->folder = strndup(p->path,
                         (size_t)(strrchr(p->path, '/') - p->path) + 1);
-    if (!p->journal || !p->lock || !p->next || !p->folder) {
+    if (!p->journal || !p->keys || !p->lock || !p->next || !p->folder) {
         store_paths_clear(p);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     }
@@ -108,6 +109,7 @@ void store_paths_clear(struct store_paths *p)
 {
     free(p->path);
     free(p->journal);
+    free(p->keys);
     free(p->lock);
     free(p->next);
     free(p->folder);

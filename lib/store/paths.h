@@ -3,6 +3,7 @@
  *
  *     crawl.seen             the filter
  *     crawl.seen.journal     changes since, while a writer has it open
+ *     crawl.seen.keys        the keys of a filter that keeps them: keys.h
  *     crawl.seen.lock        the lock of the writer
  *     crawl.seen.new         the next file while it is written
  *
@@ -15,7 +16,7 @@
 #include <seen/error.h>
 
 struct store_paths {
-    char *path, *journal, *lock, *next, *folder;
+    char *path, *journal, *keys, *lock, *next, *folder;
 };
 
 /* Resolve `path`. The file need not exist; SEEN_RANGE if it exists and is not

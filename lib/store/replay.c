@@ -185,7 +185,9 @@ struct journal_use {
     struct seen_filter *to;       /* apply them, or else only */
     const struct seen_filter *of; /* find their blocks, */
     struct store_blocks *blocks;
-    bool mark;                    /* which are not checked any more */
+    bool mark;                    /* which are not checked any more; */
+    journal_take *take;           /* or give them away */
+    void *whose;
 };
 
 static enum seen_code use_keys(const struct journal_use *use,
@@ -195,6 +197,10 @@ static enum seen_code use_keys(const struct journal_use *use,
 {
     if (use->to)
         return apply(use->to, r->change == REMOVED, key, n, why);
+    if (use->take && r->change != ADDED)
+        return invalid(r, why);
+    if (use->take)
+        return use->take(use->whose, key, n, why);
     return (use->mark ? store_blocks_mark : store_blocks_change)(
         use->blocks, use->of, key, n, why);
 }
@@ -266,6 +272,63 @@ enum seen_code journal_mark(struct journal *j, const struct seen_filter *f,
     return code;
 }
 
+/* Use the keys above `done` of the records before `end`, but not those that
+   were refused. On failure j is at the record that failed. */
+static enum seen_code use_records(struct journal *j, uint64_t end,
+                                  const struct journal_use *use, uint64_t done,
+                                  struct journal_undone *u,
+                                  struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (u->n)
+        qsort(u->range, u->n, sizeof *u->range, by_first);
+    while (code == SEEN_OK && j->end < end) {
+        const uint64_t at = j->end, last = j->last;
+        struct journal_record r;
+        bool found;
+
+        code = journal_next(j, end, &found, &r, why);
+        if (code == SEEN_OK && !found)
+            code = seen_fail(why, SEEN_CORRUPT, j->end,
+                             "its journal was changed while it was read");
+        if (code == SEEN_OK && r.change != UNDONE)
+            code = use_record(use, &r, done, u, why);
+        if (code != SEEN_OK) {
+            j->end = at;
+            j->last = last;
+        }
+    }
+    return code;
+}
+
+enum seen_code journal_each(struct journal *j, const struct seen_filter *f,
+                            uint64_t done, journal_take *take, void *whose,
+                            struct seen_error *why)
+{
+    const struct journal_use none = { .of = f },
+                             use = { .of = f, .take = take, .whose = whose };
+    const uint64_t end = j->end, last = j->last;
+    struct journal_undone u = { 0 };
+    enum seen_code code;
+
+    if (j->fd < 0 || last <= done)
+        return SEEN_OK;
+    journal_rewind(j);
+    code = survey(j, end, &none, &u, why);
+    if (code == SEEN_OK && (j->end != end || j->last != last))
+        code = seen_fail(why, SEEN_CORRUPT, j->end,
+                         "its journal was changed while it was in use");
+    journal_rewind(j);
+    if (code == SEEN_OK)
+        code = use_records(j, end, &use, done, &u, why);
+    free(u.range);
+    j->end = end;
+    j->last = last;
+    j->window_len = 0;
+    return code;
+}
+
 enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
                               uint64_t done, struct store_blocks *blocks,
                               struct seen_error *why)
@@ -274,10 +337,8 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
     const struct journal_use apply_to = { .to = f };
     uint64_t end = j->end, last = j->last, whole;
     struct journal_undone u = { 0 };
-    struct journal_record r;
     struct stat it;
     enum seen_code code;
-    bool found;
 
     journal_look(j); /* the promise before the size: it is kept by then */
     if (fstat(j->fd, &it))
@@ -286,24 +347,10 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
     code = survey(j, (uint64_t)it.st_size, &check, &u, why);
     whole = j->end;
     j->left = (uint64_t)it.st_size > whole ? (uint64_t)it.st_size - whole : 0;
-    if (u.n)
-        qsort(u.range, u.n, sizeof *u.range, by_first);
-    j->end = end;
+    j->end = end; /* after a failure, the next try begins there */
     j->last = last;
-    while (code == SEEN_OK && j->end < whole) {
-        end = j->end;
-        last = j->last;
-        code = journal_next(j, whole, &found, &r, why);
-        if (code == SEEN_OK && !found)
-            code = seen_fail(why, SEEN_CORRUPT, j->end,
-                             "its journal was changed while it was read");
-        if (code == SEEN_OK && r.change != UNDONE)
-            code = use_record(&apply_to, &r, done, &u, why);
-    }
-    if (code != SEEN_OK) { /* the next try begins with that record */
-        j->end = end;
-        j->last = last;
-    }
+    if (code == SEEN_OK)
+        code = use_records(j, whole, &apply_to, done, &u, why);
     free(u.range);
     return code;
 }

@@ -69,7 +69,7 @@ enum seen_code seen_store_claim(struct seen_claim **out, const char *path,
     return code;
 }
 
-/* The journal of the old file is removed. */
+/* The journal of the old file and its log of keys are removed. */
 static enum seen_code claim_replace(struct seen_claim *c, store_write *write,
                                     void *whose, struct seen_error *why)
 {
@@ -80,6 +80,7 @@ static enum seen_code claim_replace(struct seen_claim *c, store_write *write,
     system = errno;
     if (fd >= 0) {
         unlink(c->paths.journal);
+        unlink(c->paths.keys);
         close(fd);
     }
     errno = system;
@@ -121,6 +122,7 @@ enum seen_code seen_claim_swap(struct seen_claim *c, const char *from,
         code = seen_fail(why, SEEN_IO, 0, "cannot be replaced");
     if (code == SEEN_OK) {
         unlink(c->paths.journal);
+        unlink(c->paths.keys);
         code = disk_flush_folder(c->paths.folder, why);
     }
     system = errno;

@@ -21,6 +21,7 @@
 #include "../filter/tree.h"
 #include "../disk/disk.h"
 #include "../disk/lock.h"
+#include "grow.h"
 #include "meta.h"
 #include "reader.h"
 
@@ -31,6 +32,8 @@ static enum seen_code finish(struct store_writer *w, struct seen_error *why)
 
     store_writer_stop(w);
     store_writer_exclude(w);
+    if (store_grow_wanted(w))
+        store_grow(w, NULL); /* or the next writer does */
     code = store_checkpoint(w, true, why);
     if (code == SEEN_OK)
         unlink(w->paths.journal); /* one that belonged to another file */
@@ -47,6 +50,7 @@ static void writer_free(struct store_writer *w)
         store_cells_unmap(w->f, &w->map);
     store_blocks_free(w->blocks);
     journal_close(&w->journal);
+    store_keys_close(&w->keys);
     if (w->fd >= 0)
         close(w->fd);
     lock_release(w->lock, w->paths.lock);
@@ -101,7 +105,7 @@ static struct store_writer *writer_new(void)
     w->storage.after = store_writer_after;
     w->storage.check = check;
     w->storage.release = release;
-    w->lock = w->fd = w->next = w->journal.fd = -1;
+    w->lock = w->fd = w->next = w->journal.fd = w->keys.fd = -1;
     pthread_mutex_init(&w->mutex, NULL);
     pthread_mutex_init(&w->flushing, NULL);
     pthread_cond_init(&w->idle, NULL);
@@ -290,6 +294,8 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
     if (code == SEEN_OK)
         code = read_file(w, &front, options, why);
     if (code == SEEN_OK)
+        code = store_keys_open(&w->keys, &w->paths, w->f, &w->head, why);
+    if (code == SEEN_OK)
         code = take_journal(w, &front, why);
     store_front_clear(&front);
     code = store_cells_kept(&w->map, code, why);
@@ -297,7 +303,7 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
         return code;
     w->storage.lost = store_cells_lost(&w->map);
     store_writer_limit(w);
-    if (options && options->over)
+    if ((options && options->over) || (w->keys.kept && w->keys.whole))
         filter_lift(w->f);
     w->sync = options ? options->sync : SEEN_SYNC_ALWAYS;
     return w->sync == SEEN_SYNC_EVERYSEC ? store_writer_tick(w, why) : SEEN_OK;
@@ -340,6 +346,91 @@ enum seen_code seen_store_checkpoint(struct seen_filter *f,
                          "the filter is not open for writing");
     store_writer_exclude(w);
     code = store_checkpoint(w, false, why);
+    store_writer_admit(w);
+    return code;
+}
+
+enum seen_code seen_store_keep_keys(struct seen_filter *f,
+                                    struct seen_error *why)
+{
+    if (f->storage || seen_filter_offered(f) || seen_filter_cells_set(f))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "keys are kept from the beginning: the filter must "
+                         "be empty and not be in a file");
+    if (!store_keys_suit(f))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s cannot keep its keys: only filters of bits with "
+                         "a capacity and a rate that get no new parts and "
+                         "read no text can",
+                         f->plan.kind);
+    return seen_meta_set(f, KEYS_META, "1", why);
+}
+
+bool seen_store_grows(const struct seen_filter *f, struct seen_error *why)
+{
+    const struct store_writer *w = f ? writer_of(f) : NULL;
+
+    if (!w || !w->keys.kept) {
+        seen_fail(why, SEEN_UNABLE, 0, "the filter does not keep its keys");
+        return false;
+    }
+    if (w->keys.lost.code != SEEN_OK && why)
+        *why = w->keys.lost;
+    return w->keys.lost.code == SEEN_OK;
+}
+
+enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
+                               struct seen_error *why)
+{
+    struct store_writer *w = writer_of(f);
+    enum seen_code code = SEEN_OK;
+    bool wanted;
+
+    if (grown)
+        *grown = false;
+    if (!w)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the filter is not open for writing");
+    store_writer_exclude(w);
+    wanted = store_grow_wanted(w);
+    if (wanted)
+        code = store_grow(w, why);
+    store_writer_admit(w);
+    if (grown)
+        *grown = wanted && code == SEEN_OK;
+    return code;
+}
+
+enum seen_code seen_store_keys(struct seen_filter *f, seen_key_taker take,
+                               void *to, struct seen_error *why)
+{
+    struct store_writer *w = writer_of(f);
+    enum seen_code code;
+
+    if (!w || !w->keys.kept || !w->keys.whole)
+        return seen_fail(why, SEEN_UNABLE, 0, "%s",
+                         w && w->keys.kept
+                             ? w->keys.lost.text
+                             : "the filter does not keep its keys");
+    store_writer_exclude(w);
+    code = store_keys_each(&w->keys, w->f, &w->journal, take, to, why);
+    store_writer_admit(w);
+    return code;
+}
+
+enum seen_code seen_store_forget_keys(struct seen_filter *f,
+                                      struct seen_error *why)
+{
+    struct store_writer *w = writer_of(f);
+    enum seen_code code;
+
+    if (!w || !w->keys.kept)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "the filter does not keep its keys");
+    store_writer_exclude(w);
+    code = store_keys_forget(&w->keys, &w->paths, why);
+    if (code == SEEN_OK)
+        code = seen_meta_set(f, KEYS_META, NULL, why);
     store_writer_admit(w);
     return code;
 }

@@ -4,6 +4,7 @@
  *     writer.c       from a file to a writer, and back
  *     writer_add.c   journal first, cells after it
  *     checkpoint.c   bring the file up to date
+ *     grow.c         a larger filter in place of a full one
  */
 #ifndef SEEN_STORE_WRITER_H
 #define SEEN_STORE_WRITER_H
@@ -16,6 +17,7 @@
 #include "blocks.h"
 #include "cells.h"
 #include "journal.h"
+#include "keys.h"
 
 struct store_writer {
     struct seen_storage storage;  /* first: f->storage points to it */
@@ -32,6 +34,9 @@ struct store_writer {
     struct store_mapping map;
     struct store_blocks *blocks; /* NULL: all were checked */
     enum seen_sync sync;
+    struct store_keys_log keys;        /* changed while no thread adds */
+    uint64_t try_at;             /* bytes of journal: a growth failed, and is not
+                                    tried again before */
 
     pthread_mutex_t mutex;      /* guards what follows, to `most` */
     int fd, next;               /* the file, and the one that replaces it */
@@ -90,6 +95,9 @@ enum seen_code store_checkpoint_settle(struct store_writer *w,
 /* Replace the journal by an empty one. */
 enum seen_code store_checkpoint_journal(struct store_writer *w,
                                         struct seen_error *why);
+
+/* The file is sealed: drop the journal. The next change begins one. */
+void store_checkpoint_sealed(struct store_writer *w);
 
 /*
  * Before the first change: begin a journal unless there is one, and mark the

@@ -20,6 +20,7 @@
 
 #include "../disk/disk.h"
 #include "../filter/cells.h"
+#include "grow.h"
 
 enum seen_code store_writer_refuse(struct store_writer *w,
                                    struct seen_error *why)
@@ -97,10 +98,11 @@ static bool full(const struct seen_filter *f, const struct seen_key *key)
  * be undone at once costs a record, a flush and the time of the file. If only
  * a later key of the batch is refused, the filter says so.
  */
-static enum seen_code check_first(const struct seen_filter *f, bool remove,
+static enum seen_code check_first(const struct store_writer *w, bool remove,
                                   const struct seen_key *key, size_t n,
                                   struct seen_error *why)
 {
+    const struct seen_filter *f = w->f;
     bool seen = true;
 
     if (!seen_filter_can(f, remove ? SEEN_CAN_REMOVE : SEEN_CAN_ADD))
@@ -109,9 +111,15 @@ static enum seen_code check_first(const struct seen_filter *f, bool remove,
     if (!n || (!remove && !full(f, key)) ||
         f->kind->has(f, key, 1, &seen, NULL) != SEEN_OK || seen)
         return SEEN_OK;
-    return remove ? seen_fail(why, SEEN_ABSENT, 0, "the count of the key is 0")
-                  : seen_fail(why, SEEN_FULL, 0,
-                              "the filter holds all it was planned for");
+    if (remove)
+        return seen_fail(why, SEEN_ABSENT, 0, "the count of the key is 0");
+    if (w->keys.kept) /* and not whole: one that is has no limit */
+        return seen_fail(why, SEEN_FULL, 0,
+                         "the filter holds all it was planned for, and "
+                         "cannot grow: %s",
+                         w->keys.lost.text);
+    return seen_fail(why, SEEN_FULL, 0,
+                     "the filter holds all it was planned for");
 }
 
 /* Lock the mutex when nobody is excluded and the journal has begun. */
@@ -151,7 +159,7 @@ enum seen_code store_writer_before(struct seen_storage *s, bool remove,
     if (w->blocks)
         code = store_blocks_change(w->blocks, w->f, key, n, why);
     if (code == SEEN_OK)
-        code = check_first(w->f, remove, key, n, why);
+        code = check_first(w, remove, key, n, why);
     if (code != SEEN_OK)
         return code;
     code = enter(w, why);
@@ -227,6 +235,15 @@ static void shorten(struct store_writer *w)
     store_writer_admit(w);
 }
 
+/* Only one thread uses the filter, so this may replace it. */
+static void grow(struct store_writer *w)
+{
+    store_writer_exclude(w);
+    if (store_grow_wanted(w))
+        store_grow(w, NULL);
+    store_writer_admit(w);
+}
+
 void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
                         size_t done)
 {
@@ -243,6 +260,8 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
     pthread_mutex_unlock(&w->mutex);
     if (late)
         shorten(w);
+    if (w->keys.kept && !w->f->stripes && store_grow_wanted(w))
+        grow(w);
 }
 
 /* It also flushes the last record of a writer that is idle. */

@@ -1,0 +1,407 @@
+/*
+ * keys.c - all keys of a filter, in a file that is only appended to.
+ *
+ *         0  +----------------------+
+ *            | head, 24 bytes       |  magic, versions, checksum
+ *      4096  +----------------------+
+ *            | slot 0, 40 bytes     |  identity, applied, count, sum, checksum
+ *      8192  +----------------------+
+ *            | slot 1, 40 bytes     |
+ *     12288  +----------------------+
+ *            | keys, 16 bytes each  |  lo, hi, in the order of the changes
+ *            +----------------------+
+ *
+ * A log that lacks one key would make a filter that denies it. So which log is
+ * complete? The file decides, not the log. Its head has an identity, which is
+ * a checksum of its content, and the number of the last change in its cells
+ * (`applied`). A slot names both. The log is complete if one of its slots
+ * names both as the head has them: then it has `count` keys, and those are all
+ * that were ever added up to that change. In any other case the filter answers
+ * as ever and cannot grow: it says so, and is full at its capacity. Therefore
+ *
+ *   - an older version, which knows nothing of logs, may add keys: closing the
+ *     file changes its identity, and no slot has the new one;
+ *   - the log of another filter, an old log beside a file from a backup, or a
+ *     file that was changed as a copy, is never used;
+ *   - a union that replaces the file has another identity. (seen_claim_save()
+ *     also removes the log.)
+ *
+ * The order of writes, where | is a flush:
+ *
+ *     add                record in the journal  |  cells
+ *     checkpoint         keys, slot  |  cells  |  heads: applied  |  new journal
+ *     close              cells, table  |  keys, slot  |  heads: sealed  |
+ *                        no journal
+ *     new file, grown    cells, text of NAME.new; keys, slot  |  NAME.new  |
+ *     or not             renamed  |  no journal
+ *
+ * `slot` is always the one that does not name the file as it is. Killed before
+ * the heads are written, or before the rename, the file is the old one: the
+ * old slot names it, the journal still has all changes after it, and what was
+ * appended behind its `count` keys is appended again. Killed after that, the
+ * new slot names the file. Both slots are never wrong at once, because a slot
+ * is written only after the other one was flushed along with a file that it
+ * names. If a power failure keeps a slot and loses its keys, this was before
+ * the flush; then the file does not have what the slot names.
+ *
+ * A sealed file without any key needs no log. Before its first change the log
+ * is begun anew, whatever is there, with a slot that names the empty file.
+ *
+ * Damage. Keys have no checksums of their own. `sum` is that of
+ * mix(lo ^ mix(hi)) over all keys, modulo 2^64, so that appending needs no look at
+ * what is there, and reading all, which is done once per growth, proves all.
+ *
+ * Who may read it? Hashes of URLs can be guessed, so the log has mode 0600,
+ * whatever the file has, and nothing publishes or serves it. Of a keyed filter
+ * it has keyed hashes.
+ */
+#include "keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <seen/kind_writer.h>
+
+#include "../disk/disk.h"
+#include "../text/little.h"
+
+static const unsigned char magic[8] = { 0x89, 's', 'e',  'e',
+                                        'n',  'k', '\r', '\n' };
+
+enum {
+    HEAD_LEN = 24,
+    SLOT_LEN = 40,
+    SOME = 4096, /* keys at a time */
+};
+
+bool store_keys_suit(const struct seen_filter *f)
+{
+    if (!f->kind->combines)
+        return f->cell_bits == 1 && f->traits & SEEN_CAN_ADD &&
+               !(f->traits & SEEN_READS_TEXT) && f->plan.capacity &&
+               f->plan.rate > 0 && !f->plan.hostile;
+    for (unsigned i = 0; i < f->parts; i++)
+        if (!store_keys_suit(f->part[i]))
+            return false;
+    return f->parts == f->room && f->kind->target != SEEN_TO_LAST;
+}
+
+static uint64_t slot_at(unsigned slot)
+{
+    return KEYS_SLOT * (uint64_t)(slot + 1);
+}
+
+static uint64_t key_at(uint64_t i)
+{
+    return KEYS_HEAD + KEY_BYTES * i;
+}
+
+/* --- opening ----------------------------------------------------------- */
+
+/* The log cannot be used; the file can. */
+static enum seen_code lose(struct store_keys_log *k, const char *what)
+{
+    if (k->fd >= 0)
+        close(k->fd);
+    k->fd = -1;
+    k->whole = false;
+    seen_fail(&k->lost, SEEN_MISMATCH, 0, "%s", what);
+    return SEEN_OK;
+}
+
+static bool read_slot(const struct store_keys_log *k, unsigned slot,
+                      struct store_keys_slot *s)
+{
+    unsigned char bytes[SLOT_LEN];
+
+    if (disk_read(k->fd, bytes, SLOT_LEN, slot_at(slot), NULL) != SEEN_OK ||
+        little_64(bytes + 32) != store_checksum(bytes, 32))
+        return false;
+    s->identity = little_64(bytes);
+    s->applied = little_64(bytes + 8);
+    s->count = little_64(bytes + 16);
+    s->sum = little_64(bytes + 24);
+    return true;
+}
+
+static enum seen_code read_log(struct store_keys_log *k,
+                               const struct store_head *h)
+{
+    unsigned char head[HEAD_LEN];
+    struct stat it;
+
+    if (disk_read(k->fd, head, sizeof head, 0, NULL) != SEEN_OK ||
+        memcmp(head, magic, sizeof magic) ||
+        little_64(head + 16) != store_checksum(head, 16))
+        return lose(k, "its log of keys is damaged");
+    if (little_32(head + 8) != KEYS_VERSION ||
+        little_32(head + 12) != HASH_VERSION)
+        return lose(k, "its log of keys has a later version");
+    for (k->at = 0; k->at < 2; k->at++)
+        if (read_slot(k, k->at, &k->now) && k->now.identity == h->identity &&
+            k->now.applied == h->applied)
+            break;
+    if (k->at == 2)
+        return lose(k, "its log of keys is that of another file, or an older "
+                       "version or another program has changed the filter");
+    if (fstat(k->fd, &it) || k->now.count > (uint64_t)INT64_MAX / KEY_BYTES ||
+        (k->now.count && (uint64_t)it.st_size < key_at(k->now.count)))
+        return lose(k, "its log of keys was cut short");
+    return SEEN_OK;
+}
+
+/* Was no key ever added to the file? Then its log need not be there. */
+static bool empty(const struct seen_filter *f, const struct store_head *h)
+{
+    return h->state != CHANGING && !h->applied && !h->offered &&
+           !seen_filter_cells_set(f);
+}
+
+enum seen_code store_keys_open(struct store_keys_log *k,
+                               const struct store_paths *p,
+                               const struct seen_filter *f,
+                               const struct store_head *h,
+                               struct seen_error *why)
+{
+    const char *value = seen_meta_get(f, KEYS_META);
+
+    memset(k, 0, sizeof *k);
+    k->fd = -1;
+    k->kept = value != NULL;
+    if (!k->kept)
+        return SEEN_OK;
+    k->whole = true;
+    if (strcmp(value, "1") != 0 || !store_keys_suit(f))
+        return lose(k, "this version cannot keep the keys of such a filter");
+    if (empty(f, h)) {
+        k->now.identity = h->identity;
+        return SEEN_OK;
+    }
+    k->fd = disk_open(p->keys, O_RDWR | O_NOFOLLOW, 0);
+    if (k->fd < 0 && errno == ENOENT)
+        return lose(k, "its log of keys is missing");
+    if (k->fd < 0 && (errno == EINVAL || errno == ELOOP))
+        return lose(k, "its log of keys is not a regular file");
+    if (k->fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be opened");
+    return read_log(k, h);
+}
+
+void store_keys_close(struct store_keys_log *k)
+{
+    int system = errno;
+
+    if (k->fd >= 0)
+        close(k->fd);
+    k->fd = -1;
+    errno = system;
+}
+
+/* --- writing ----------------------------------------------------------- */
+
+static enum seen_code write_slot(const struct store_keys_log *k, unsigned slot,
+                                 const struct store_keys_slot *s,
+                                 struct seen_error *why)
+{
+    unsigned char bytes[SLOT_LEN];
+
+    little_put_64(bytes, s->identity);
+    little_put_64(bytes + 8, s->applied);
+    little_put_64(bytes + 16, s->count);
+    little_put_64(bytes + 24, s->sum);
+    little_put_64(bytes + 32, store_checksum(bytes, 32));
+    return disk_write(k->fd, bytes, SLOT_LEN, slot_at(slot), why);
+}
+
+static enum seen_code write_first(const struct store_keys_log *k,
+                                  struct seen_error *why)
+{
+    unsigned char head[HEAD_LEN];
+    enum seen_code code;
+
+    memcpy(head, magic, sizeof magic);
+    little_put_32(head + 8, KEYS_VERSION);
+    little_put_32(head + 12, HASH_VERSION);
+    little_put_64(head + 16, store_checksum(head, 16));
+    code = disk_write(k->fd, head, sizeof head, 0, why);
+    if (code == SEEN_OK)
+        code = write_slot(k, k->at, &k->now, why);
+    return code == SEEN_OK ? disk_flush(k->fd, why) : code;
+}
+
+/* The log belongs to the owner of the filter, if we may give it away. */
+static void give_owner(int fd, const char *path)
+{
+    struct stat it;
+
+    if (!stat(path, &it) && it.st_uid != geteuid() &&
+        fchown(fd, it.st_uid, (gid_t)-1))
+        return; /* then it belongs to whoever adds */
+}
+
+enum seen_code store_keys_begin(struct store_keys_log *k,
+                                const struct store_paths *p,
+                                struct seen_error *why)
+{
+    enum seen_code code;
+
+    if (!k->kept || !k->whole || k->fd >= 0)
+        return SEEN_OK;
+    if (unlink(p->keys) && errno != ENOENT) /* others may have it open */
+        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be made");
+    k->fd = open(p->keys, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                 0600);
+    if (k->fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be made");
+    give_owner(k->fd, p->path);
+    code = write_first(k, why);
+    if (code == SEEN_OK)
+        code = disk_flush_folder(p->folder, why);
+    if (code != SEEN_OK)
+        store_keys_close(k);
+    return code;
+}
+
+/* Keys on their way to the end of the log. */
+struct store_keys_tail {
+    struct store_keys_log *k;
+    unsigned char bytes[SOME * KEY_BYTES];
+    size_t n;
+};
+
+static enum seen_code write_tail(struct store_keys_tail *t,
+                                 struct seen_error *why)
+{
+    struct store_keys_slot *s = &t->k->next;
+    enum seen_code code = disk_write(t->k->fd, t->bytes, t->n * KEY_BYTES,
+                                     key_at(s->count), why);
+
+    if (code == SEEN_OK)
+        s->count += t->n;
+    t->n = 0;
+    return code;
+}
+
+static uint64_t sum_of(uint64_t lo, uint64_t hi)
+{
+    return seen_mix(lo ^ seen_mix(hi));
+}
+
+static enum seen_code append(void *whose, const struct seen_key *key, size_t n,
+                             struct seen_error *why)
+{
+    struct store_keys_tail *t = whose;
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        little_put_64(t->bytes + t->n * KEY_BYTES, key[i].lo);
+        little_put_64(t->bytes + t->n * KEY_BYTES + 8, key[i].hi);
+        t->k->next.sum += sum_of(key[i].lo, key[i].hi);
+        if (++t->n == SOME)
+            code = write_tail(t, why);
+    }
+    return code;
+}
+
+static enum seen_code append_journal(struct store_keys_log *k,
+                                     const struct seen_filter *f,
+                                     struct journal *j, struct seen_error *why)
+{
+    struct store_keys_tail *t = malloc(sizeof *t);
+    enum seen_code code;
+
+    if (!t)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
+    t->k = k;
+    t->n = 0;
+    code = journal_each(j, f, k->now.applied, append, t, why);
+    if (code == SEEN_OK)
+        code = write_tail(t, why);
+    free(t);
+    return code;
+}
+
+enum seen_code store_keys_move(struct store_keys_log *k,
+                               const struct seen_filter *f, struct journal *j,
+                               const struct store_head *h,
+                               struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    k->written = false;
+    if (!k->kept || !k->whole)
+        return SEEN_OK;
+    k->next = k->now;
+    k->next.identity = h->identity;
+    k->next.applied = h->applied;
+    if (k->fd >= 0) { /* or there is no key */
+        code = append_journal(k, f, j, why);
+        if (code == SEEN_OK)
+            code = write_slot(k, !k->at, &k->next, why);
+        if (code == SEEN_OK)
+            code = disk_flush(k->fd, why);
+    }
+    k->written = code == SEEN_OK;
+    return code;
+}
+
+void store_keys_commit(struct store_keys_log *k)
+{
+    if (!k->written)
+        return;
+    k->at = !k->at;
+    k->now = k->next;
+    k->written = false;
+}
+
+/* --- reading ----------------------------------------------------------- */
+
+enum seen_code store_keys_each(struct store_keys_log *k,
+                               const struct seen_filter *f, struct journal *j,
+                               journal_take *take, void *whose,
+                               struct seen_error *why)
+{
+    struct seen_key *key = calloc(SOME, sizeof *key);
+    unsigned char *bytes = malloc(SOME * KEY_BYTES);
+    enum seen_code code = SEEN_OK;
+    uint64_t sum = 0;
+
+    if (!key || !bytes)
+        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
+    for (uint64_t done = 0, some; done < k->now.count && code == SEEN_OK;
+         done += some) {
+        some = k->now.count - done < SOME ? k->now.count - done : SOME;
+        code = disk_read(k->fd, bytes, (size_t)some * KEY_BYTES, key_at(done),
+                         why);
+        for (uint64_t i = 0; i < some && code == SEEN_OK; i++) {
+            key[i].lo = little_64(bytes + i * KEY_BYTES);
+            key[i].hi = little_64(bytes + i * KEY_BYTES + 8);
+            sum += sum_of(key[i].lo, key[i].hi);
+        }
+        if (code == SEEN_OK)
+            code = take(whose, key, (size_t)some, why);
+    }
+    if (code == SEEN_OK && sum != k->now.sum)
+        code = seen_fail(why, SEEN_CORRUPT, 0, "its log of keys is damaged");
+    if (code == SEEN_OK)
+        code = journal_each(j, f, k->now.applied, take, whose, why);
+    free(bytes);
+    free(key);
+    return code;
+}
+
+enum seen_code store_keys_forget(struct store_keys_log *k,
+                                 const struct store_paths *p,
+                                 struct seen_error *why)
+{
+    if (!k->kept)
+        return SEEN_OK;
+    lose(k, "its log of keys was removed");
+    if (unlink(p->keys) && errno != ENOENT)
+        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be removed");
+    return disk_flush_folder(p->folder, why);
+}

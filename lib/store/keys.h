@@ -1,0 +1,94 @@
+/*
+ * keys.h - the log of all keys of a filter that can grow: NAME.seen.keys.
+ *
+ * A filter of bits cannot say which keys it holds, so that a larger one cannot
+ * be made from it. A filter that *keeps its keys* has a log beside it, of 16
+ * bytes per key that was added. Nothing reads the log until the filter is
+ * full. Then a larger filter is built from it, and replaces the full one
+ * (grow.c). So there is always one filter of the right size, with one line of
+ * memory per question, and the keys cost disk, not memory.
+ *
+ *     seen_store_keep_keys()   the text of the file says so: keys-log=1
+ *     each checkpoint, close   the keys of the journal move to the log
+ *     full                     log and journal are read, once
+ */
+#ifndef SEEN_STORE_KEYS_H
+#define SEEN_STORE_KEYS_H
+
+#include <stdbool.h>
+
+#include "format.h"
+#include "journal.h"
+#include "paths.h"
+
+#define KEYS_META "keys-log" /* the name of the field; its value is 1 */
+
+enum {
+    KEYS_VERSION = 1,
+    KEYS_SLOT = 4096,     /* each slot and the head are in sectors of their own */
+    KEYS_HEAD = 3 * 4096, /* then come the keys */
+    KEY_BYTES = 16
+};
+
+/* What the log has, and of which state of which file. */
+struct store_keys_slot {
+    uint64_t identity, applied; /* of the head of that file */
+    uint64_t count;             /* of keys in the log */
+    uint64_t sum;               /* of all of them: see keys.c */
+};
+
+struct store_keys_log {
+    bool kept;              /* the file says that there is a log */
+    bool whole;             /* it has all keys of the file */
+    struct seen_error lost; /* why not, if it is kept and not whole */
+    int fd;                 /* -1: not there yet, because there was no key */
+    unsigned at;            /* which slot is that of the file */
+    struct store_keys_slot now, next;
+    bool written;           /* next is in the other slot */
+};
+
+/*
+ * Open the log of a file with head h, for its only writer. SEEN_OK also if
+ * there is no whole log: then `lost` says why, and the filter cannot grow.
+ * Other errors say that it cannot be known now, so that the writer must not
+ * add keys.
+ */
+enum seen_code store_keys_open(struct store_keys_log *k,
+                               const struct store_paths *p,
+                               const struct seen_filter *f,
+                               const struct store_head *h,
+                               struct seen_error *why);
+void store_keys_close(struct store_keys_log *k);
+
+/* Before the first change to a file: make the log if it is not there. */
+enum seen_code store_keys_begin(struct store_keys_log *k,
+                                const struct store_paths *p,
+                                struct seen_error *why);
+
+/*
+ * The file is about to get the identity and the changes of head h: append what
+ * the log lacks, and flush it. store_keys_commit() follows once the file has that
+ * head. If it never gets it, the log is still that of the old head.
+ */
+enum seen_code store_keys_move(struct store_keys_log *k,
+                               const struct seen_filter *f, struct journal *j,
+                               const struct store_head *h,
+                               struct seen_error *why);
+void store_keys_commit(struct store_keys_log *k);
+
+/* All keys, of the log and then of the journal, to a function; twice if they
+   were added twice. SEEN_CORRUPT if the log was changed. */
+enum seen_code store_keys_each(struct store_keys_log *k,
+                               const struct seen_filter *f, struct journal *j,
+                               journal_take *take, void *whose,
+                               struct seen_error *why);
+
+/* Remove the log, for good. */
+enum seen_code store_keys_forget(struct store_keys_log *k,
+                                 const struct store_paths *p,
+                                 struct seen_error *why);
+
+/* Can a filter keep its keys? */
+bool store_keys_suit(const struct seen_filter *f);
+
+#endif
