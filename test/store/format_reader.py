@@ -215,6 +215,7 @@ class Filter:
               (fmt == 1 or not any(data[cells_at + cells_len:length - 128])), "gap")
         check(state == 1 or checksum(table) == table_sum and identity == checksum(
             struct.pack("<4Q", text_sum, table_sum, applied, self.offered)), "table")
+        self.identity, self.applied = identity, applied
         self.set, offered = struct.unpack_from("<%dQ" % leaves, table), self.offered
 
         self.meta, root, stack = {}, {}, []
@@ -374,6 +375,27 @@ def journal_keys(data, count, with_texts):
             text, at = data[at + 8:at + 8 + length], at + 8 + up(length, 8)
         yield lo, hi, text
     check(at == len(data), "keys of a record")
+
+
+# --- section 10: the log of keys ---------------------------------------------
+
+def logged(data, f):
+    """The keys (lo, hi) in the log of a filter."""
+    check(data[:8] == b"\x89seenk\r\n", "not a log of keys")
+    version, hashing, head_sum = struct.unpack_from("<2IQ", data, 8)
+    check(head_sum == checksum(data[:16]) and version == 1 and hashing == 1, "head of the log")
+    for at in (4096, 8192):
+        identity, applied, count, total, slot_sum = struct.unpack_from(
+            "<5Q", data[at:at + 40].ljust(40, b"\0"))
+        if (slot_sum == checksum(data[at:at + 32]) and
+                (identity, applied) == (f.identity, f.applied)):
+            break
+    else:
+        raise Refused("the log of another file")
+    check(len(data) >= 12288 + 16 * count or not count, "cut log")
+    keys = list(struct.iter_unpack("<2Q", data[12288:12288 + 16 * count]))
+    check(sum(mix(lo ^ mix(hi)) for lo, hi in keys) & M64 == total, "damaged log")
+    return keys
 
 
 # --- section 5: the kinds ----------------------------------------------------

@@ -111,6 +111,22 @@ def test_the_reader_finds_what_golden_files_hold(name):
     assert f.meta == {"title": os.path.basename(name)[:-5]}
 
 
+def test_the_reader_finds_the_keys_that_are_kept():
+    with open(os.path.join(DATA, "keys/kept.seen"), "rb") as file:
+        f = format_reader.Filter(file.read())
+    with open(os.path.join(DATA, "keys/kept.seen.keys"), "rb") as file:
+        log = file.read()
+    assert f.meta == {"keys-log": "1", "title": "kept"}
+    assert format_reader.logged(log, f) == [
+        f.hash(b"http://h%d.example/d%d/p%d" % (i % 7, i % 31, i)) for i in range(60)]
+    used = [at for at in (4096, 8192) if log[at:at + 8] == struct.pack("<Q", f.identity)]
+    for at in (0, 8, 17, used[0], used[0] + 30, 12288, len(log) - 1):
+        with pytest.raises(format_reader.Refused):
+            format_reader.logged(log[:at] + bytes([log[at] ^ 1]) + log[at + 1:], f)
+    with pytest.raises(format_reader.Refused):
+        format_reader.logged(log[:-1], f)
+
+
 def killed(command, path, *lines):
     """The program changes the filter line by line, and is killed."""
     child = subprocess.Popen([SEEN, *command, str(path)], text=True, bufsize=1,

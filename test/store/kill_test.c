@@ -292,6 +292,8 @@ static void count_calls(bool yes)
 }
 
 static struct seen_access opening; /* how writers and readers do it */
+static bool keeping; /* the filter keeps its keys, and outgrows its file */
+static size_t first_keys; /* that it begins with */
 
 /* All that a writer does. *sure keys were acknowledged. */
 static void work_through(size_t *sure)
@@ -328,7 +330,7 @@ static void die_at(int call, const unsigned char *bytes, size_t len,
 
     sweep(NULL);
     spill(path, bytes, len);
-    *sure = 100;
+    *sure = first_keys;
     child = fork();
     if (!child) {
         calls = 0;
@@ -378,7 +380,12 @@ static void die_at_every_call(const char *kind, int version, bool lazy)
 
     opening.lazy = lazy;
     plan.rate = strstr(kind, "blocked") ? 1e-4 : 1e-9;
-    f = holding(&plan, 100);
+    plan.capacity = keeping ? 20 : 1000;
+    plan.tight = keeping;
+    first_keys = keeping ? 0 : 100;
+    f = holding(&plan, first_keys);
+    if (keeping)
+        assert_int_equal(seen_store_keep_keys(f, NULL), SEEN_OK);
     assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
     seen_filter_free(f);
     bytes = slurp(path, &len);
@@ -400,11 +407,19 @@ static void die_at_every_call(const char *kind, int version, bool lazy)
             fail_msg("%s, call %d: %s", kind, call, why.text);
         assert_sure(f, *sure, call);
         *sure = (size_t)seen_filter_offered(f);
+        if (keeping && !seen_store_grows(f, &why))
+            fail_msg("%s, call %d: %s", kind, call, why.text);
         assert_int_equal(seen_filter_add(f, key + *sure, 1, NULL, NULL),
                          SEEN_OK);
+        if (keeping) { /* and the log has all keys: they are all there later */
+            assert_int_equal(seen_filter_add(f, key + *sure, 300, NULL, NULL),
+                             SEEN_OK);
+            assert_true(seen_filter_plan(f)->capacity > 300);
+            *sure += 299;
+        }
         assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
         count_calls(false);
-        assert_int_equal(files(), 1);
+        assert_int_equal(files(), 1 + keeping);
         assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
         assert_holds(f, *sure + 1);
         seen_filter_free(f);
@@ -435,6 +450,16 @@ TEST(a_writer_that_dies_at_any_call_loses_nothing)
             }
 }
 
+TEST(a_filter_that_grows_when_its_writer_dies_at_any_call_loses_nothing)
+{
+    keeping = true;
+    for (int half = 0; half < 2; half++) {
+        torn = half;
+        die_at_every_call(half ? "spatial:2/blocked" : "blocked", 2, half);
+    }
+    keeping = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +469,8 @@ int main(void)
         FRESH(a_killed_writer_of_what_grows_loses_nothing),
         FRESH(a_killed_save_leaves_the_old_file_or_the_new_one),
         FRESH(a_writer_that_dies_at_any_call_loses_nothing),
+        FRESH(
+            a_filter_that_grows_when_its_writer_dies_at_any_call_loses_nothing),
     };
 
     signal(SIGPIPE, SIG_IGN);
