@@ -22,6 +22,12 @@ seen schedule -t good --clock 2026-01-31T05:59:59Z --once
 seen schedule -t t --clock 2026-01-31T05:00:00Z --once
 seen schedule -t t --clock 2026-01-31T05:00:00Z --stop-after 8h
 
+# One that is named is due now, and that is what seen enqueue does.
+seen schedule --once --visit-due 2026-01-31T05:30:00Z good/a.json
+seen schedule --once --dry-run --visit-due 5 --name site http://a.example/ | cmp - <(seen enqueue --dry-run --visit-due 5 --name site http://a.example/)
+seen schedule --dry-run -t good --visit-due 2026-01-31T05:30:00Z --once | grep -o '"visit": "[^"]*"'
+seen enqueue --dry-run -t good --visit-due 2026-01-31T05:30:00Z | grep -o '"visit": "[^"]*"'
+
 # 288 slots of five minutes, with both ends: 289.
 echo '{"name": "often", "start": "http://a.example/", "interval": "5m"}' >often/o.json
 seen schedule -t often --queue sqlite:often.db --clock 2026-01-31T00:00:00Z --stop-after 1d | sort -u | wc -l
@@ -36,6 +42,11 @@ seen schedule -t good --shards 2000
 seen schedule -t good --once --queue nonsense
 seen schedule -t good --once --delay 1s
 seen schedule -t good extra
+seen schedule -t good --once good/a.json
+seen schedule --once
+seen schedule --once --every 1h good/a.json
+seen schedule -t good --messages
+seen schedule -t good --visit-due 5
 END
 # It runs until a signal, which ends it at once.
 for signal in TERM INT; do
