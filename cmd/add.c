@@ -24,7 +24,7 @@
 
 struct add {
     const char *sync;
-    bool over, ack, json, recanonicalise;
+    bool over, ack, json;
     struct access_options access;
     struct cmd_inputs inputs;
     struct select_options conditions;
@@ -52,8 +52,6 @@ static const struct option options[] = {
         struct add, json,
         "print the summary as a JSON object; with --ack also each URL: "
         "{\"url\": ..., \"new\": true}"),
-    { "recanonicalise", 0, FLAG, NULL, offsetof(struct add, recanonicalise),
-      "the same as --keys derived" },
     VERIFY_OPTION(struct add, access),
     ACCESS_OPTIONS(struct add, access),
     INPUT_OPTIONS(struct add, inputs),
@@ -173,8 +171,6 @@ static enum outcome add(struct add *a, char **url)
         .bad = a->ack ? acknowledge_bad : NULL,
         .to = a,
     };
-    if (a->recanonicalise)
-        a->inputs.keys = "derived";
     out = select_new(&a->select, &a->conditions);
     if (out == YES && a->select) {
         a->in.select = selected;
@@ -273,6 +269,7 @@ const struct command cmd_add = {
     .most = -1,
     .filters = 1,
     .settings = sizeof(struct add),
+    .absent = cmd_keys_absent,
     .options = options,
     .about =
         "Adds URLs, and prints how many were new and the rate after that. The "

@@ -31,20 +31,20 @@ static const struct option options[] = {
     { "output", 'o', PATH, "FILTER", offsetof(struct build, output),
       "write the filter to this file, which is replaced at the end, if "
       "everything went well" },
-    { "kind", 0, TEXT, "KIND", offsetof(struct build, kind),
+    { "kind", 'k', TEXT, "KIND", offsetof(struct build, kind),
       "blocked (default), bloom, counting:8, fuse, ribbon, layered:4, "
       "growing/KIND, routed:N/KIND, spatial:N/KIND, dynamic:N/KIND; see seen help --kinds" },
     { "rate", 0, RATE, "RATE", offsetof(struct build, rate),
       "rate of false positives at capacity: 0.01, 1% or 1e-2; default 1% "
-      "unless bits or multiplier are given" },
+      "unless bits are given" },
     { "capacity", 0, COUNT, "N", offsetof(struct build, capacity),
       "number of distinct URLs; default: they are counted" },
     { "bits", 0, COUNT, "N", offsetof(struct build, bits),
       "size of the filter in bits, instead of a rate or a capacity" },
     { "probes", 0, COUNT, "N", offsetof(struct build, probes),
       "probes per URL; default: the best number" },
-    { "multiplier", 0, FACTOR, "M", offsetof(struct build, multiplier),
-      "size the filter as bits = capacity * probes * M" },
+    /* bits = capacity * probes * M, as a paper has it. */
+    { "multiplier", 0, FACTOR, "M", offsetof(struct build, multiplier), NULL },
     { "profile", 0, TEXT, "P", offsetof(struct build, profile),
       "how URLs become keys: surt (default), as in the indexes of archives; "
       "whatwg, as in browsers; raw, the bytes as given" },
@@ -52,8 +52,6 @@ static const struct option options[] = {
       "how lines of an index become keys: as its key column says, whatever "
       "its URL column has, or (derived, and auto, the default) always those of "
       "the URLs; recorded in the filter" },
-    { "recanonicalise", 0, FLAG, NULL, offsetof(struct build, recanonicalise),
-      "the same as --keys derived" },
     { "seed", 0, SEED, "N", offsetof(struct build, seed),
       "filters of different seeds err on different URLs; default 0" },
     { "hostile", 0, FLAG, NULL, offsetof(struct build, hostile),
@@ -87,9 +85,9 @@ static const struct option options[] = {
       "before they go to a temporary file; default 64M" },
     { "resume", 0, FLAG, NULL, offsetof(struct build, resume),
       "continue a build that was stopped, from FILTER.checkpoint" },
+    /* Seconds between two checkpoints (60): for tests. */
     { "checkpoint", 0, FACTOR, "SECONDS", offsetof(struct build, checkpoint),
-      "how often to save the unfinished build to FILTER.checkpoint; default "
-      "60" },
+      NULL },
     { "strict", 0, FLAG, NULL, offsetof(struct build, strict),
       "stop at the first bad line, with exit code 2" },
     JSON_OPTION(struct build, json,
@@ -229,6 +227,7 @@ const struct command cmd_build = {
     .operands = 1,
     .most = -1,
     .settings = sizeof(struct build),
+    .absent = cmd_keys_absent,
     .options = options,
     .about =
         "Reads the files of an archive and writes a filter of their URLs: CDX "

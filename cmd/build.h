@@ -28,7 +28,7 @@ struct build {
     uint64_t memory; /* of --memory, and 1 more; 0: not given */
     bool hostile, over, strict, json, quiet;
     bool partial, allow_empty;
-    bool recanonicalise, resume;
+    bool resume;
     struct texts meta;
     struct select_options conditions;
     struct wait wait;

@@ -51,7 +51,7 @@ enum outcome build_plan(struct build *b)
         return trouble("--kind: is longer than %zu bytes", sizeof p->kind - 1);
     if (b->profile && strlen(b->profile) >= sizeof p->profile)
         return trouble("--profile: no profile is named %s", b->profile);
-    if (!cmd_keys_read(&b->asked, b->recanonicalise ? "derived" : b->keys))
+    if (!cmd_keys_read(&b->asked, b->keys))
         return TROUBLE;
     if (b->asked == SEEN_KEYS_TRUSTED && b->profile &&
         strncmp(b->profile, "surt", 4))

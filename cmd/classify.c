@@ -91,8 +91,8 @@ static const struct option options[] = {
       "URLs expected, when the state is made (it grows anyway)" },
     { "remember", 0, DURATION, "TIME", AT(remember),
       "how long answers are kept for repeated records (default 30d)" },
-    { "batch", 0, COUNT, "N", AT(batch),
-      "records per transaction (default 2,000)" },
+    /* Records per transaction (2,000). */
+    { "batch", 0, COUNT, "N", AT(batch), NULL },
     { "rule", 0, TEXT, "ours|published", AT(rule),
       "published: the algorithm of the aggregation paper, with its two files" },
     QUIET_OPTION(struct classify_settings, quiet),

@@ -69,7 +69,7 @@ static bool wants_command(const struct command *cmd)
 static void bash_values(const struct command *cmd)
 {
     for (const struct option *o = cmd->options; o->name; o++) {
-        if (o->takes == FLAG)
+        if (o->takes == FLAG || !o->help)
             continue;
         output_format("    %s/--%s", cmd->name, o->name);
         if (o->letter)
@@ -141,7 +141,8 @@ static void bash(void)
     for (int i = 0; commands[i]; i++) {
         output_format("    %s/-*) _seen_words \"", commands[i]->name);
         for (const struct option *o = commands[i]->options; o->name; o++)
-            output_format("--%s ", o->name);
+            if (o->help)
+                output_format("--%s ", o->name);
         output_text("--help\" ;;\n");
     }
     for (int i = 0; commands[i]; i++)
@@ -221,7 +222,8 @@ static void zsh(void)
     for (int i = 0; commands[i]; i++) {
         output_format("    %s)\n        _arguments \\\n", commands[i]->name);
         for (const struct option *o = commands[i]->options; o->name; o++)
-            zsh_option(o);
+            if (o->help)
+                zsh_option(o);
         output_text("        '(-h --help)'{-h,--help}'[print help]' \\\n");
         output_text(wants_command(commands[i])
                         ? "        ':command:_seen_commands'\n"

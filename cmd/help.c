@@ -125,7 +125,8 @@ void help_print(const struct command *cmd)
     wrap(cmd->about, 0, 0);
     output_text("\n");
     for (const struct option *o = cmd->options; o->name; o++)
-        print_option(o);
+        if (o->help)
+            print_option(o);
     if (!cmd->passes)
         print_option(&help);
     if (cmd->exits) {

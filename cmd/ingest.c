@@ -11,6 +11,10 @@
 #include "output.h"
 #include "progress.h"
 
+const struct command_absent cmd_keys_absent[] = {
+    { "recanonicalise", "it is --keys derived now" }, { .name = NULL }
+};
+
 enum { MOST_THREADS = 256 };
 
 unsigned cmd_ingest_threads(uint64_t asked)

@@ -22,6 +22,9 @@ struct cmd_inputs {
     bool strict;
 };
 
+/* The old name of --keys derived. */
+extern const struct command_absent cmd_keys_absent[];
+
 /* clang-format off */
 #define INPUT_OPTIONS(type, field)                                          \
     { "input", 'i', PATHS, "INPUT", offsetof(type, field.inputs),           \

@@ -160,7 +160,8 @@ void help_man(const struct command *cmd)
     if (cmd->options->name)
         output_text("# OPTIONS\n\n");
     for (const struct option *o = cmd->options; o->name; o++)
-        option(o);
+        if (o->help)
+            option(o);
     output_text("# EXIT STATUS\n\n");
     plain(cmd->exits ? cmd->exits : exits);
     if (cmd->examples)

@@ -20,7 +20,7 @@ const struct command_absent cmd_place_absent[] = {
                 "see --policy and --revisit-every" },
     { "skip", "only seen crawl asks archives; jobs can have --exclude" },
     { "audit", "the database decides what is new, and a worker's filter only "
-               "spares questions; --no-filter of seen work asks all of them" },
+               "spares questions" },
     { "index", "pages of a visit are read by any worker, and an index is of "
                "one folder; the records have the text, or the fields" },
     { .name = NULL }

@@ -20,8 +20,10 @@ struct search_options {
 };
 
 static const struct option options[] = {
-    { "limit", 'n', COUNT, "N", offsetof(struct search_options, limit),
+    { "most", 'n', COUNT, "N", offsetof(struct search_options, limit),
       "print at most this many pages (default 10)" },
+    /* Its old name. */
+    { "limit", 0, COUNT, "N", offsetof(struct search_options, limit), NULL },
     JSON_OPTION(struct search_options, json, "print an object per page"),
     { .name = NULL }
 };

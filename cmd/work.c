@@ -38,11 +38,11 @@ enum {
 };
 
 struct settings {
-    struct crawl_settings crawl;
+    struct crawl_settings crawl; /* first, as CRAWL_MACHINE_OPTIONS wants it */
     struct cmd_place place;
-    const char *frontier, *pages, *name, *lease_text, *into;
+    const char *frontier, *pages, *name, *into;
     const char *cache;
-    uint64_t capacity;
+    uint64_t capacity, lease_given;
     bool drain, no_filter;
 };
 
@@ -55,49 +55,25 @@ static const struct option options[] = {
       "(default: as --queue, or " CMD_PLACE " if that is RabbitMQ)" },
     { "pages", 0, TEXT, "NAME", AT(pages),
       "the queues of page records: NAME.0, NAME.1, ... (default pages)" },
-    { "into", 0, PATH, "DIR", AT(into),
+    { "into", 'o', PATH, "DIR", AT(into),
       "also keep WARC files, their index and a log, in a folder per worker" },
     { "drain", 0, FLAG, NULL, AT(drain),
       "end when no job and no visit is left, also not with a worker that "
       "died" },
     { "name", 0, TEXT, "NAME", AT(name),
       "of this worker in reports (default HOST:PROCESS)" },
-    { "lease", 0, TEXT, "SECONDS", AT(lease_text),
-      "after which others take over from a worker that died (default 60)" },
-    { "no-filter", 0, FLAG, NULL, AT(no_filter),
-      "ask the database about every link, also about those that a filter has "
-      "seen" },
+    { "lease", 0, SECONDS_OR_NONE, "TIME", AT(lease_given),
+      "after which others take over from a worker that died (default 60s)" },
+    /* Ask the database about every link: for tests and experiments. */
+    { "no-filter", 0, FLAG, NULL, AT(no_filter), NULL },
     { "cache", 0, TEXT, "ADDRESS", AT(cache),
       "share the filters of visits with other workers: redis://HOST:PORT/NAME "
       "or bf://HOST:PORT/NAME; see doc/remote.md (default: each worker has "
       "its own, in memory)" },
     { "capacity", 0, COUNT, "N", AT(capacity),
       "links per visit that a filter of --cache is made for (default 1M)" },
-    { "parallel", 0, COUNT, "N", AT(crawl.parallel),
-      "requests at a time (default 256)" },
-    { "per-address", 0, COUNT, "N", AT(crawl.per_address),
-      "requests to one address at a time (default 4)" },
-    { "hosts", 0, COUNT, "N", AT(crawl.hosts),
-      "that this worker has at a time, at most (default 4096)" },
-    { "threads", 0, COUNT, "N", AT(crawl.threads),
-      "that parse and compress (default: one per CPU)" },
-    { "contact", 0, TEXT, "URL", AT(crawl.contact),
-      "who crawls, for the User-Agent; required for public addresses" },
-    { "agent", 0, TEXT, "TEXT", AT(crawl.agent),
-      "the whole User-Agent, instead of seen/VERSION (+CONTACT)" },
-    { "allow-private", 0, FLAG, NULL, AT(crawl.allow_private),
-      "also connect to private, loopback and link-local addresses" },
-    { "allow", 0, TEXT, "ADDRESS:PORT,...", AT(crawl.allow),
-      "also connect to these addresses" },
-    { "ca", 0, PATH, "FILE", AT(crawl.ca),
-      "certificates to trust, in PEM (default: the system's)" },
-    { "warc-size", 0, COUNT, "BYTES", AT(crawl.warc_size),
-      "begin another WARC file after this many (default 1G)" },
-    { "retry-aside", 0, FLAG, NULL, AT(crawl.retry_aside),
-      "forget which pages killed the workers that read them: later visits ask "
-      "for them again" },
-    JSON_OPTION(struct settings, crawl.json, "print the report as JSON"),
-    QUIET_OPTION(struct settings, crawl.quiet),
+    CRAWL_PER_ADDRESS_OPTION,
+    CRAWL_MACHINE_OPTIONS,
     { .name = NULL }
 };
 
@@ -294,16 +270,10 @@ static enum outcome work_on(struct settings *s,
     return YES;
 }
 
-static bool read_lease(const char *text, unsigned *ms)
+static bool read_lease(uint64_t given, unsigned *ms)
 {
-    char *end;
-    double seconds = text ? strtod(text, &end) : 0;
-
-    *ms = LEASE;
-    if (!text)
-        return true;
-    *ms = (unsigned)(seconds * 1000);
-    return end != text && !*end && seconds >= 1 && seconds <= 86400;
+    *ms = given > 1 && given <= 86401 ? (unsigned)(given - 1) * 1000 : LEASE;
+    return given != 1 && given <= 86401;
 }
 
 static enum outcome work(struct settings *s)
@@ -333,10 +303,9 @@ static enum outcome work(struct settings *s)
                              "redis://HOST:PORT/NAME",
                              s->cache);
     }
-    if (!read_lease(s->lease_text, &team.lease)) {
+    if (!read_lease(s->lease_given, &team.lease)) {
         free(office);
-        return trouble("--lease %s: not a number of seconds from 1 to 86400",
-                       s->lease_text);
+        return trouble("--lease: from 1s to 1d");
     }
     if (crawl_settings_complete(&s->crawl, &why) != SEEN_OK) {
         free(office);

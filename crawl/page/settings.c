@@ -26,27 +26,8 @@ const struct option crawl_options[] = {
       "the best first; continuous never ends and revisits pages" },
     CRAWL_ORDER_OPTIONS,
     { "words-file", 0, PATH, "FILE", AT(words_file), "--words from a file" },
-    { "contact", 0, TEXT, "URL", AT(contact),
-      "a page or an address that says who you are; required for public "
-      "addresses" },
-    { "agent", 0, TEXT, "TEXT", AT(agent),
-      "the User-Agent (default seen/VERSION (+CONTACT)); its first word is "
-      "looked up in robots.txt" },
     CRAWL_POLITE_OPTIONS,
-    { "parallel", 0, COUNT, "N", AT(parallel),
-      "requests at a time (default 256)" },
-    { "turn", 0, COUNT, "N", AT(turn),
-      "pages of a host before others that wait (default 100)" },
-    { "hosts", 0, COUNT, "N", AT(hosts),
-      "hosts in memory, at most; others wait on disk (default 4096)" },
-    { "threads", 0, COUNT, "N", AT(threads),
-      "that parse and compress (default: one per CPU)" },
-    { "allow-private", 0, FLAG, NULL, AT(allow_private),
-      "also connect to private, loopback and link-local addresses" },
-    { "allow", 0, TEXT, "ADDRESS:PORT,...", AT(allow),
-      "also connect to these addresses" },
-    { "ca", 0, PATH, "FILE", AT(ca),
-      "certificates to trust, in PEM (default: the system's)" },
+    CRAWL_MACHINE_OPTIONS,
     { "cache", 0, TEXT, "KIND", AT(cache),
       "the filter of URLs that were seen (default bloom; past its capacity it "
       "grows); fuse+KIND: in revisits a fuse of the pages that are known, and "
@@ -73,9 +54,6 @@ const struct option crawl_options[] = {
       "in the visit that begins, read the stored copies of pages that are not "
       "due: their links may lead to pages that the visit before lost (default: "
       "if it expects to have lost at least one)" },
-    { "retry-aside", 0, FLAG, NULL, AT(retry_aside),
-      "ask again for pages that were set aside because the process died each "
-      "time it read them" },
     { "policy", 0, TEXT, "uniform|proportional|freshest", AT(policy),
       "when pages are due again: all alike; those sooner that change more "
       "often (default); or so that most copies are current, within --budget" },
@@ -91,25 +69,23 @@ const struct option crawl_options[] = {
       "no page is due again before (default 1h)" },
     { "revisit-max", 0, DURATION, "TIME", AT(revisit_max),
       "every page is due again after (default 30d)" },
-    { "clock", 0, TEXT, "TIME", AT(clock),
-      "begin at this time (2026-01-31T00:00:00Z), and do not wait: for tests" },
     { "urls-only", 0, FLAG, NULL, AT(urls_only),
       "keep no pages, only a list: urls.txt gets every URL in scope that is "
       "found, fetched or not, once per visit" },
     { "index", 0, FLAG, NULL, AT(index),
       "keep a full-text index of pages, for seen search, but not of those that "
       "ask for noindex" },
-    { "index-304", 0, FLAG, NULL, AT(index_304),
-      "also write lines of index.cdxj for answers 304, which replayers show as "
-      "empty pages" },
-    { "warc-size", 0, COUNT, "BYTES", AT(warc_size),
-      "begin another WARC file after this many (default 1G)" },
     { "from", 0, PATH, "FILE", AT(from),
       "prune: the answers of seen classify --json; - is standard input" },
     { "dry-run", 0, FLAG, NULL, AT(dry_run),
       "prune: report what would be dropped, and change nothing" },
-    { "json", 'j', FLAG, NULL, AT(json), "print the report as JSON" },
-    { "quiet", 'q', FLAG, NULL, AT(quiet), "print only what went wrong" },
+    /* Pages of a host before others that wait (100). */
+    { "turn", 0, COUNT, "N", AT(turn), NULL },
+    /* Begin at this time, and do not wait: for tests. */
+    { "clock", 0, TEXT, "TIME", AT(clock), NULL },
+    /* Lines of index.cdxj for answers 304, too, which replayers show as empty
+       pages. */
+    { "index-304", 0, FLAG, NULL, AT(index_304), NULL },
     { .name = NULL }
 };
 
@@ -162,19 +138,38 @@ static enum seen_code choose(struct crawl_settings *s, struct seen_error *why)
     return SEEN_OK;
 }
 
+/* "2", "0.5", "2s", "500ms", "1m": seconds without a unit. */
+static bool read_delay(const char *text, int64_t *ms)
+{
+    static const struct {
+        const char *name;
+        double ms;
+    } unit[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "", 1000 } };
+    size_t digits = strspn(text, "0123456789.");
+    char number[32];
+    double value;
+
+    if (digits < sizeof number)
+        for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
+            snprintf(number, sizeof number, "%.*s", (int)digits, text);
+            if (!strcmp(text + digits, unit[i].name) &&
+                read_number(number, 0, 3600000 / unit[i].ms, &value)) {
+                *ms = (int64_t)(value * unit[i].ms + 0.5);
+                return true;
+            }
+        }
+    return false;
+}
+
 static enum seen_code read_texts(struct crawl_settings *s,
                                  struct seen_error *why)
 {
-    double seconds = 0;
-
     s->delay = s->template_delay - 1;
-    if (s->delay_text) {
-        if (!read_number(s->delay_text, 0, 3600, &seconds))
-            return seen_fail(why, SEEN_RANGE, 0,
-                             "--delay %.20s: seconds between 0 and 3600",
-                             s->delay_text);
-        s->delay = (int64_t)(seconds * 1000 + 0.5);
-    }
+    if (s->delay_text && !read_delay(s->delay_text, &s->delay))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "--delay %.20s: a time of at most an hour, as 2s or "
+                         "0.5",
+                         s->delay_text);
     s->threshold = 0.1;
     if (s->threshold_text &&
         !read_number(s->threshold_text, 0, 1, &s->threshold))

@@ -145,10 +145,15 @@ struct crawl_settings {
     { "prefer", 0, TEXTS, "REGEX=N", CRAWL_SETTING(priorities), \
       "with --order priority: links that match come N links earlier" }
 
+#define CRAWL_PER_ADDRESS_OPTION \
+    { "per-address", 0, COUNT, "N", CRAWL_SETTING(per_address), \
+      "requests to one address at a time (default 4)" }
+
 #define CRAWL_POLITE_OPTIONS \
-    { "delay", 0, TEXT, "SECONDS", CRAWL_SETTING(delay_text), \
-      "between two requests to a host; 0 is for your own (default: five times " \
-      "as long as the last one took, within 3 to 30 s)" }, \
+    { "delay", 0, TEXT, "TIME", CRAWL_SETTING(delay_text), \
+      "between two requests to a host, as 2s, or 0.5 of a second; 0 is for " \
+      "your own (default: five times as long as the last one took, within 3 to " \
+      "30 s)" }, \
     { "timeout", 0, DURATION, "TIME", CRAWL_SETTING(timeout), \
       "for one request (default 60s)" }, \
     { "retries", 0, COUNT_OR_NONE, "N", CRAWL_SETTING(retries_given), \
@@ -156,11 +161,43 @@ struct crawl_settings {
     { "pause", 0, DURATION_OR_NONE, "TIME", CRAWL_SETTING(pause_given), \
       "before a failed request is repeated; after the n-th, n*n times as long " \
       "(default 10s); 0s: only what --delay says" }, \
-    { "per-address", 0, COUNT, "N", CRAWL_SETTING(per_address), \
-      "requests to one address at a time (default 4)" }, \
+    CRAWL_PER_ADDRESS_OPTION, \
     { "accept-encoding", 0, TEXT, "LIST", CRAWL_SETTING(accept_encoding), \
       "codings to ask for, of gzip, br, deflate, zstd, identity (default " \
       "gzip, br: what replayers can show)" }
+
+/*
+ * What a process does with its own machine: seen crawl and seen work have
+ * these, and jobs do not. --hosts is how many hosts are in memory, or this
+ * worker's, at most (4096); only tests want less.
+ */
+#define CRAWL_MACHINE_OPTIONS \
+    { "contact", 0, TEXT, "URL", CRAWL_SETTING(contact), \
+      "a page or an address that says who you are; required for public " \
+      "addresses" }, \
+    { "agent", 0, TEXT, "TEXT", CRAWL_SETTING(agent), \
+      "the User-Agent (default seen/VERSION (+CONTACT)); its first word is " \
+      "looked up in robots.txt" }, \
+    { "parallel", 0, COUNT, "N", CRAWL_SETTING(parallel), \
+      "requests at a time (default 256)" }, \
+    { "hosts", 0, COUNT, "N", CRAWL_SETTING(hosts), NULL }, \
+    { "threads", 0, COUNT, "N", CRAWL_SETTING(threads), \
+      "that parse and compress (default: one per CPU)" }, \
+    { "allow-private", 0, FLAG, NULL, CRAWL_SETTING(allow_private), \
+      "also connect to private, loopback and link-local addresses" }, \
+    { "allow", 0, TEXT, "ADDRESS:PORT,...", CRAWL_SETTING(allow), \
+      "also connect to these addresses" }, \
+    { "ca", 0, PATH, "FILE", CRAWL_SETTING(ca), \
+      "certificates to trust, in PEM (default: the system's)" }, \
+    { "warc-size", 0, COUNT, "BYTES", CRAWL_SETTING(warc_size), \
+      "begin another WARC file after this many (default 1G)" }, \
+    { "retry-aside", 0, FLAG, NULL, CRAWL_SETTING(retry_aside), \
+      "ask again for pages that were set aside because the process died each " \
+      "time it read them" }, \
+    { "json", 'j', FLAG, NULL, CRAWL_SETTING(json), \
+      "print the report as JSON" }, \
+    { "quiet", 'q', FLAG, NULL, CRAWL_SETTING(quiet), \
+      "print only what went wrong" }
 /* clang-format on */
 
 /* The table of options, ended by a NULL name. */

@@ -45,7 +45,8 @@ static void unknown(const struct option *options, const char *program,
     int n = 0;
 
     for (const struct option *o = options; o->name && n < MOST; o++)
-        word[n++] = o->name;
+        if (o->help)
+            word[n++] = o->name;
     snprintf(name, sizeof name, "%.*s", (int)len, typed);
     like = nearest(name, word);
     if (like)
@@ -259,6 +260,8 @@ void option_print(FILE *to, const struct option *options)
     for (const struct option *o = options; o->name; o++) {
         char left[64];
 
+        if (!o->help)
+            continue;
         snprintf(left, sizeof left,
                  o->takes == WORD_OR_NONE ? "--%s [%s]" : "--%s %s", o->name,
                  o->arg ? o->arg : "");

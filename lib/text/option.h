@@ -62,7 +62,7 @@ struct option {
     enum option_takes takes;
     const char *arg;  /* "N"; "new|seen"; NULL for a flag */
     size_t at;        /* offset in the struct */
-    const char *help; /* no full stop */
+    const char *help; /* no full stop; NULL: it works, and nothing lists it */
 };
 
 enum { OPTION_WRONG = 512 };

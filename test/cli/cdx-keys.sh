@@ -33,7 +33,8 @@ seen check --count f -i odd.cdx
 seen check --count f --keys derived -i odd.cdx
 seen check --count f --keys trusted -i odd.cdx
 seen build -o f --keys derived same.cdx 2>&1 | notime; keys f
-seen build --quiet -o f --recanonicalise same.cdx; keys f
+seen build --quiet -o f --keys derived same.cdx; keys f
+seen build --quiet -o f --recanonicalise same.cdx
 seen build --quiet -o f same.cdx odd.cdx 2>&1 | head -1; seen check --count f -i odd.urls -i same.cdx
 seen build -o f --keys sometimes odd.cdx
 seen build -o f --keys trusted --profile raw odd.cdx

@@ -71,7 +71,7 @@ seen build -o f --hosts nonesuch lines
 printf 'hr,nsk,)/a/ 20200101000000 http://nsk.hr/a/ t 200 K - - 1 2 g\nnsk.hr/b 20200101000000 http://nsk.hr/b t 200 K - - 1 2 g\nhr,nsk)/c 20200101000000 http://nsk.hr/C t 200 K - - 1 2 g\n' >odd
 seen build -o f odd 2>&1 | notime
 seen check f http://nsk.hr/a http://nsk.hr/b
-seen build -o f --recanonicalise odd 2>&1 | notime
+seen build -o f --keys derived odd 2>&1 | notime
 seen build --quiet -o f --profile raw odd && seen check f http://nsk.hr/a/ http://nsk.hr/C
 
 # Adding what came since.

@@ -66,6 +66,8 @@ seen enqueue --into x news.json
 seen enqueue --strategy continuous news.json
 seen enqueue --strategy focused news.json
 seen enqueue --delay soon news.json
+seen enqueue --delay 2h news.json
+for delay in 2 0.5 500ms 2s 1m; do seen enqueue --dry-run --visit-due 5 --name x --delay $delay http://a.example/ | grep -o '"delay":"[^"]*"'; done
 seen enqueue --include '(' news.json
 seen enqueue --retries 1000 news.json
 

@@ -40,7 +40,7 @@ seen schedule -t good --clock soon --once
 seen schedule -t good --every 0s
 seen schedule -t good --shards 2000
 seen schedule -t good --once --queue nonsense
-seen schedule -t good --once --delay 1s
+seen schedule -t good --once --delay soon
 seen schedule -t good extra
 seen schedule -t good --once good/a.json
 seen schedule --once

@@ -174,7 +174,7 @@ TEST(settings_travel_and_win_over_the_template)
         .retries_given = 0 + 1,
         .pause_given = 0 + 1,
         .bytes = 123456789,
-        .delay_text = "0.25",
+        .delay_text = "250ms",
         .order_word = "priority",
         .strategy_word = "focused",
         .words = "bloom \xc3\xa9t\xc3\xa9",
@@ -243,7 +243,7 @@ TEST(wrong_facts_are_not_written)
     struct crawl_settings agent = { .agent = "x" };
     struct crawl_settings skip = { .skip = { 1, { "a.seen" } } };
     struct crawl_settings pattern = { .include = { 1, { "((" } } };
-    struct crawl_settings delay = { .delay_text = "1s" };
+    struct crawl_settings delay = { .delay_text = "1x" };
     struct crawl_settings forever = { .strategy_word = "continuous" };
     const struct {
         struct crawl_job_facts facts;
@@ -308,7 +308,7 @@ TEST(wrong_facts_are_not_written)
           "settings.include: " },
         { { .name = span("a"), .start = starts[0], .settings = &delay },
           SEEN_RANGE,
-          "--delay 1s: seconds between 0 and 3600" },
+          "--delay 1x: a time of at most an hour" },
         { { .name = span("a"), .start = starts[0], .settings = &forever },
           SEEN_RANGE,
           "settings: --strategy: continuous is not one of" },
@@ -609,9 +609,9 @@ TEST(settings_that_are_not_of_a_job_or_not_right_are_refused)
           "settings.domain: a text has 1 to 8192 bytes" },
         { "\"domain\": [\"com\"]", SEEN_RANGE, "--domain com: " },
         { "\"delay\": 1", SEEN_CORRUPT, "settings.delay: expected a text" },
-        { "\"delay\": \"-1\"", SEEN_RANGE, "--delay -1: seconds" },
-        { "\"delay\": \"1e999\"", SEEN_RANGE, "--delay 1e999: seconds" },
-        { "\"delay\": \"\\u001b[2J\"", SEEN_RANGE, "--delay ?[2J: seconds" },
+        { "\"delay\": \"-1\"", SEEN_RANGE, "--delay -1: a time" },
+        { "\"delay\": \"1e999\"", SEEN_RANGE, "--delay 1e999: a time" },
+        { "\"delay\": \"\\u001b[2J\"", SEEN_RANGE, "--delay ?[2J: a time" },
         { "\"order\": \"random\"", SEEN_RANGE,
           "settings: --order: random is not one of the choices" },
         { "\"strategy\": \"continuous\"", SEEN_RANGE,

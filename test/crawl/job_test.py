@@ -78,7 +78,7 @@ WORSE = [
     ({**URLS, "start": ["ftp://a.example/"]}, "start[0]: a start URL begins with http"),
     ({**URLS, "start": ["http://u:p@a.example/"]}, "start[0]: a URL with a user name"),
     (settings(include=["("]), "settings.include: not an extended regular expression"),
-    (settings(delay="1s"), "--delay 1s: seconds between 0 and 3600"),
+    (settings(delay="1x"), "--delay 1x: a time of at most an hour"),
     (settings(prefer=["x"]), "settings.prefer: expected REGEX=N"),
     (settings(strategy="focused"), "--strategy topical needs --words"),
 ]
@@ -112,7 +112,7 @@ def test_what_is_written_fits_the_schema_and_its_settings_are_all_of_it(tmp_path
              "exclude": "y", "max-depth": "3", "max-queries": "4", "pages": "5",
              "bytes": "6", "time": "7s", "host-pages": "8", "max-size": "9",
              "strategy": "focused", "order": "depth", "words": "a", "threshold": "0.5",
-             "weights": "1,2,3", "prefer": "z=1", "delay": "2", "timeout": "10s",
+             "weights": "1,2,3", "prefer": "z=1", "delay": "2s", "timeout": "10s",
              "retries": "11", "pause": "12s", "per-address": "13", "accept-encoding": "gzip",
              "policy": "uniform", "revisit-every": "14s", "revisit-min": "15s", "revisit-max": "16s"}
     options = ["--everywhere", "--requisites", "--sitemaps", "--ignore-nofollow"]

@@ -6,6 +6,7 @@
 #include "lib/text/option.h"
 
 struct given {
+    bool secret;
     bool json;
     uint64_t keys, attempts, pause, wait;
     double rate;
@@ -28,6 +29,7 @@ static const struct option options[] = {
       "once more" },
     { "out", 'o', PATH, "FILE", offsetof(struct given, path), "where" },
     { "meta", 0, TEXTS, "NAME=VALUE", offsetof(struct given, meta), "more" },
+    { "secret", 0, FLAG, NULL, offsetof(struct given, secret), NULL },
     { .name = NULL },
 };
 
@@ -132,6 +134,18 @@ TEST(seconds_may_have_a_unit_and_what_was_given_is_known)
                                                   strcmp(o->name, "attempts"));
 }
 
+TEST(an_option_without_help_works_and_is_not_proposed)
+{
+    char *argv[32];
+    struct given g;
+
+    assert_true(read_line(&g, "--secret", argv));
+    assert_true(g.secret);
+    assert_false(read_line(&g, "--secrte", argv));
+    assert_null(strstr(wrong, "secret;"));
+    assert_null(strstr(wrong, "did you mean"));
+}
+
 TEST(a_word_may_be_missing)
 {
     static const struct {
@@ -196,6 +210,7 @@ int main(void)
         cmocka_unit_test(options_may_be_written_in_all_these_ways),
         cmocka_unit_test(none_of_something_differs_from_what_was_not_given),
         cmocka_unit_test(seconds_may_have_a_unit_and_what_was_given_is_known),
+        cmocka_unit_test(an_option_without_help_works_and_is_not_proposed),
         cmocka_unit_test(a_word_may_be_missing),
         cmocka_unit_test(what_is_wrong_is_said),
     };
