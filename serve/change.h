@@ -11,7 +11,9 @@
  *
  * Clients of one loop share the writes. While a change of an archive is under
  * way, others of the same archive wait, and more join them during its flush;
- * then they are made together. With 50 clients that add one URL at a time under
+ * then they are made together. A change for which nothing has to be waited,
+ * which is most of them under --sync everysec and no, is made by the loop when
+ * its turn ends, with those of all other clients. With 50 clients that add one URL at a time under
  * --sync always, this makes 47,000 adds per second instead of 10,000, at 15
  * instead of 110 us of CPU time per add.
  *
@@ -30,7 +32,7 @@ struct serve_change {
                                change, which was made or has failed */
 
     /* The lists are drawn in change.c. */
-    struct serve_change *next, *waiting, *also_now;
+    struct serve_change *next, *last, *waiting, *also_now;
 };
 
 /* Make the change, for which the client waits. False if there is too much to

@@ -6,7 +6,8 @@
  * due: timers, jobs that are done, wake-ups by other threads. The batch of
  * lookups is answered after each of the two (loop_turn()). Sockets that were
  * closed are freed at the very end, since an event that epoll_wait() has
- * already returned may point to one of them.
+ * already returned may point to one of them. Changes of archives that need not
+ * wait are made before that (change.c), all of the turn together.
  */
 #include "loop.h"
 
@@ -141,6 +142,18 @@ void loop_close(struct loop *l)
     l->poll = -1;
 }
 
+/* Do what was put off to the end of the turn, and answer what follows. */
+static void end_turn(struct loop *l)
+{
+    void (*ends)(struct loop * l) = l->turn_ends;
+
+    l->turn_ends = NULL;
+    if (!ends)
+        return;
+    ends(l);
+    loop_turn(l);
+}
+
 /* Wait for events and handle them; then libuv has its turn, if something of it
    is due. Returns how long the next turn may wait, in milliseconds: 0 if timers
    or handles of libuv are due. */
@@ -165,15 +178,16 @@ static int make_turn(struct loop *l, int wait)
         loop_turn(l);
         wait = uv_backend_timeout(&l->uv);
     }
+    end_turn(l);
     end_closed(l);
-    return wait;
+    return l->turn_ends ? 0 : wait;
 }
 
 void loop_serve(struct loop *l)
 {
     int wait = 0;
 
-    while (uv_loop_alive(&l->uv))
+    while (uv_loop_alive(&l->uv) || l->turn_ends)
         wait = make_turn(l, wait);
     end_closed(l);
 }

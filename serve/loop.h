@@ -184,6 +184,8 @@ struct loop {
     struct archive_keys keys;
     struct http_loop *http;
     struct serve_change *changes;     /* those under way: change.c */
+    struct serve_change *soon;        /* those of this turn */
+    void (*turn_ends)(struct loop *l); /* is called then, once; or NULL */
     struct serve_question *questions; /* those that wait: question.c */
     bool asking;                      /* a question is under way */
     struct serve_mailbox *mail;       /* what other threads do for it */

@@ -209,6 +209,22 @@ enum seen_code seen_store_forget_keys(struct seen_filter *f,
 bool seen_store_current(const struct seen_filter *f);
 
 /*
+ * For a thread that must not wait, such as an event loop: may it add up to n
+ * keys now? If so, changes that it makes until seen_store_release() wait for
+ * one write() each, to a journal that nobody is flushing, and for no
+ * checkpoint: none begins meanwhile. False if a change would have to wait for
+ * a disk or another thread, which is always so under SEEN_SYNC_ALWAYS; then
+ * nothing is held. One thread at a time can hold a filter.
+ *
+ *     if (seen_store_hold(f, n)) {
+ *         code = seen_filter_add(f, key, n, fresh, &why);
+ *         seen_store_release(f);
+ *     }
+ */
+bool seen_store_hold(struct seen_filter *f, size_t n);
+void seen_store_release(struct seen_filter *f);
+
+/*
  * Release the lock without a checkpoint. File and journal are left as by a
  * writer that was killed. For a file that is no longer current. The filter is
  * freed.

@@ -455,6 +455,18 @@ bool seen_store_current(const struct seen_filter *f)
     return current;
 }
 
+bool seen_store_hold(struct seen_filter *f, size_t n)
+{
+    struct store_writer *w = f ? writer_of(f) : NULL;
+
+    return w && store_writer_hold(w, n);
+}
+
+void seen_store_release(struct seen_filter *f)
+{
+    store_writer_release(writer_of(f));
+}
+
 bool seen_store_warning(const struct seen_filter *f, struct seen_error *what)
 {
     const struct store_writer *w = writer_of(f);

@@ -43,7 +43,9 @@ struct store_writer {
     struct store_head head;     /* the head of the file */
     pthread_cond_t idle;        /* no thread is adding, or none is excluded */
     unsigned adding;            /* threads between _before and _after */
-    bool exclusive;             /* no other thread may begin to add */
+    bool exclusive;             /* no other thread may begin to add, */
+    bool held;                  /* but this one: seen_store_hold() */
+    pthread_t holder;
     int64_t changed_at;         /* time of a change that `as-of` lacks; or 0 */
     int failed;                 /* errno of a failed flush: nothing is written since */
     struct journal journal;
@@ -66,6 +68,11 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
 enum seen_code store_writer_tick(struct store_writer *w,
                                  struct seen_error *why);
 void store_writer_stop(struct store_writer *w);
+
+/* Can this thread add n keys without waiting? Then no checkpoint begins before
+   it has released the writer. */
+bool store_writer_hold(struct store_writer *w, size_t n);
+void store_writer_release(struct store_writer *w);
 
 /* Wait until no thread is adding, and let none begin; then let them again. */
 void store_writer_exclude(struct store_writer *w);

@@ -7,6 +7,10 @@
  * several threads wait for a flush of the journal, one flush serves all whose
  * records were written by then.
  *
+ * A thread that must not wait holds the writer first: it counts as adding from
+ * then on, so no checkpoint begins. One that is about to begin waits for it,
+ * and it does not wait for that one (is_held()).
+ *
  * A failed flush is final. The system may have dropped the pages that it could
  * not write, so that a second flush succeeds and proves nothing. From then on
  * every change is refused, and file and journal stay as they are on the disk
@@ -122,6 +126,12 @@ static enum seen_code check_first(const struct store_writer *w, bool remove,
                      "the filter holds all it was planned for");
 }
 
+/* Does this thread hold the writer? The mutex is locked. */
+static bool is_held(const struct store_writer *w)
+{
+    return w->held && pthread_equal(w->holder, pthread_self());
+}
+
 /* Lock the mutex when nobody is excluded and the journal has begun. */
 static enum seen_code enter(struct store_writer *w, struct seen_error *why)
 {
@@ -129,7 +139,7 @@ static enum seen_code enter(struct store_writer *w, struct seen_error *why)
 
     pthread_mutex_lock(&w->mutex);
     for (;;) {
-        while (w->exclusive)
+        while (w->exclusive && !is_held(w))
             pthread_cond_wait(&w->idle, &w->mutex);
         if (code != SEEN_OK)
             return code;
@@ -255,13 +265,52 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
     if (done < n && !w->failed &&
         store_cells_kept(&w->map, SEEN_OK, NULL) == SEEN_OK)
         journal_undo(&w->journal, first + done, n - done, NULL);
-    late = w->journal.end > w->most;
+    late = w->journal.end > w->most && !is_held(w);
     leave(w);
     pthread_mutex_unlock(&w->mutex);
     if (late)
         shorten(w);
     if (w->keys.kept && !w->f->stripes && store_grow_wanted(w))
         grow(w);
+}
+
+/* Is there a journal with room for n keys, and is it open for writing? */
+static bool has_room(const struct store_writer *w, size_t n)
+{
+    return w->begun && n < w->most / (2 * sizeof(uint64_t)) &&
+           w->journal.end + RECORD_LEAST + n * 2 * sizeof(uint64_t) <= w->most;
+}
+
+/*
+ * A write to a file that is being flushed may wait for the disk, so it is left
+ * to others then. A flush that begins after this question is not waited for: it
+ * has nothing to do with the pages that are written now.
+ */
+bool store_writer_hold(struct store_writer *w, size_t n)
+{
+    bool can = w->sync != SEEN_SYNC_ALWAYS && !w->blocks;
+
+    if (!can || pthread_mutex_trylock(&w->flushing))
+        return false;
+    pthread_mutex_unlock(&w->flushing);
+    if (pthread_mutex_trylock(&w->mutex))
+        return false;
+    can = !w->exclusive && !w->held && !w->failed && has_room(w, n);
+    if (can) {
+        w->held = true;
+        w->holder = pthread_self();
+        w->adding++;
+    }
+    pthread_mutex_unlock(&w->mutex);
+    return can;
+}
+
+void store_writer_release(struct store_writer *w)
+{
+    pthread_mutex_lock(&w->mutex);
+    w->held = false;
+    leave(w);
+    pthread_mutex_unlock(&w->mutex);
 }
 
 /* It also flushes the last record of a writer that is idle. */

@@ -29,7 +29,6 @@ const char *const archive_state_names[ARCHIVE_STATES] = { "ready", "checking",
                                                           "away" };
 
 enum {
-    FEW_PARTS = 64,
     HELD = 16 /* files that a view holds open, at most */
 };
 
@@ -298,20 +297,23 @@ static unsigned count_parts(const struct seen_filter *f)
 
 /*
  * The rate follows from the load of each part, which takes about 20 us per
- * part: 90 ms for routed:4096/growing/blocked, after each add. So the rate of
- * many parts is computed at most every 2 ms per part, or 1 % of the time, and
- * is that much behind.
+ * part: 90 ms for routed:4096/growing/blocked, after each add, and a tenth of
+ * the time of adds that come one by one. So it is computed at most every 2 ms
+ * per part, or 1 % of the time. After many adds it is behind until the next one,
+ * or until archive_view_poll().
  */
+bool archive_rate_due(const struct archive *a)
+{
+    return clock_seconds() >= a->rated + (1 + count_parts(a->filter)) * 2e-3;
+}
+
 static void rate_again(struct archive *a)
 {
-    const unsigned parts = count_parts(a->filter);
-    const double now = clock_seconds();
-
-    a->outdated = parts > FEW_PARTS && now < a->rated + parts * 2e-3;
+    a->outdated = !archive_rate_due(a);
     if (a->outdated)
         return;
     a->rate = seen_filter_rate(a->filter);
-    a->rated = now;
+    a->rated = clock_seconds();
 }
 
 /* Costs are known before the first lookup; and a filter that gets parts while
@@ -319,12 +321,14 @@ static void rate_again(struct archive *a)
 static void redescribe(struct archive_view *v, struct archive *a)
 {
     const uint64_t most = archive_set_cost(v->set);
+    const char *as_of = archive_meta(a, "as-of");
+    const bool same = a->head[0].len && as_of == a->as_of;
 
     rate_again(a);
     a->cost = seen_filter_cost(a->filter);
     a->cost_prefix = seen_filter_cost_prefix(a->filter);
-    a->as_of = archive_meta(a, "as-of");
-    if (v->describe)
+    a->as_of = as_of;
+    if (v->describe && !(same && a->outdated))
         v->describe(a);
     if (a->head[0].failed || a->head[1].failed) {
         buffer_clear(&a->head[0]);

@@ -518,6 +518,17 @@ static void distribute(struct archive_change *first, size_t own)
             c->code = SEEN_OK;
 }
 
+static enum seen_code change_accepted(struct archive_change *first,
+                                      struct archive_writer *w)
+{
+    if (first->accepts && !first->accepts(archive_writer_filter(w))) {
+        first->not_accepted = true;
+        return seen_fail(&first->why, SEEN_UNABLE, 0, "is of another type");
+    }
+    guard_begin();
+    return archive_writer_changed(w, change_filter(first, w), &first->why);
+}
+
 void archive_change_run(struct archive_change *first)
 {
     const size_t own = first->n;
@@ -535,16 +546,8 @@ void archive_change_run(struct archive_change *first)
         if (code == SEEN_OK)
             code = open_writer(first, &w);
     }
-    if (code == SEEN_OK && first->accepts &&
-        !first->accepts(archive_writer_filter(w))) {
-        first->not_accepted = true;
-        code = seen_fail(&first->why, SEEN_UNABLE, 0, "is of another type");
-    }
-    if (code == SEEN_OK) {
-        guard_begin();
-        code = change_filter(first, w);
-        code = archive_writer_changed(w, code, &first->why);
-    }
+    if (code == SEEN_OK)
+        code = change_accepted(first, w);
     if (code == SEEN_OK && first->added + first->removed) {
         guard_begin();
         archive_writer_date(w);
@@ -555,6 +558,26 @@ void archive_change_run(struct archive_change *first)
     if (code != SEEN_OK)
         first->code = code;
     distribute(first, own);
+}
+
+bool archive_change_now(struct archive_change *first, struct archive_writer *w)
+{
+    const size_t own = first->n;
+    enum seen_code code;
+    size_t n = 0;
+
+    for (const struct archive_change *c = first; c; c = c->next)
+        n += c->n;
+    if (!archive_writer_hold(w, &first->profile, n))
+        return false;
+    code = collect(first);
+    if (code == SEEN_OK)
+        code = change_accepted(first, w);
+    archive_writer_release(w);
+    if (code != SEEN_OK)
+        first->code = code;
+    distribute(first, own);
+    return true;
 }
 
 /* --- for filters that have no file --- */

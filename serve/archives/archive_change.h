@@ -3,11 +3,13 @@
  *
  * The one way in which archives change, for all protocols. A loop collects
  * keys, with copies of their texts; a thread that may wait for disks opens
- * the writer and makes the change:
+ * the writer and makes the change. If nothing has to be waited for, the loop
+ * makes it itself:
  *
  *     archive_change_begin(&c, set, ARCHIVE_ADD, a, name, NULL, &why);
  *     archive_change_add(&c, item, ARCHIVE_URL, &why);          in the loop
  *     archive_change_run(&c);                                   in a thread
+ *     archive_change_now(&c, writer)                            or in the loop
  *     c.result[i], or c.code and c.why                          in the loop
  *     archive_change_clear(&c);
  *
@@ -102,5 +104,10 @@ void archive_change_make(struct archive_change *first, struct seen_filter *f);
 
 /* The same in the filter of its path. */
 void archive_change_run(struct archive_change *first);
+
+/* The same in a loop, with the writer of that filter. False, and nothing is
+   done, if the loop would have to wait: archive_writer_hold(). */
+bool archive_change_now(struct archive_change *first,
+                        struct archive_writer *w);
 
 #endif

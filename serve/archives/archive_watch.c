@@ -92,7 +92,12 @@ static void touch(struct archive_view *v, const char *file, uint32_t mask,
 
         if (!its && !(also && !a->found))
             continue;
-        a->dirty = true;
+        /* Our own writer has added something: only the rate changes. */
+        if (a->writer && a->filter && journal && mask == IN_MODIFY &&
+            !archive_rate_due(a))
+            a->outdated = true;
+        else
+            a->dirty = true;
         a->journaled |= journal;
         a->modified |= its && !journal && (mask & IN_MODIFY);
     }

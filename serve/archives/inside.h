@@ -20,6 +20,7 @@ struct archive_writer {
     char *path;
     struct seen_filter *filter;
     struct archive_set *set;
+    struct seen_profile profile;
     unsigned refs; /* besides the list's own */
     bool leaving, spoiled;
     bool exact;

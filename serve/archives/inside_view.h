@@ -58,6 +58,8 @@ bool archive_same_bytes(const struct stat *a, const struct stat *b);
 void archive_load(struct archive_view *v, struct archive *a);
 /* Follow what changed since. */
 void archive_refresh(struct archive_view *v, struct archive *a);
+/* Is it time to compute the rate of an archive with a filter again? */
+bool archive_rate_due(const struct archive *a);
 void archive_update_state(struct archive_view *v, struct archive *a);
 void archive_drop_writer(struct archive_view *v, struct archive *a);
 void archive_free(struct archive_view *v, struct archive *a);

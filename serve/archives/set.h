@@ -206,6 +206,15 @@ void archive_writer_put(struct archive_set *set, struct archive_writer *w);
 struct seen_filter *archive_writer_filter(struct archive_writer *w);
 
 /*
+ * For a loop, which must not wait: can a change of n keys that were made under
+ * `profile` be made at once? Then the writer is held until it is released, and
+ * only this thread may change the filter without waiting: seen_store_hold().
+ */
+bool archive_writer_hold(struct archive_writer *w,
+                         const struct seen_profile *profile, size_t n);
+void archive_writer_release(struct archive_writer *w);
+
+/*
  * To be called after a change of the filter that began with guard_begin().
  * Returns `code`, or SEEN_CORRUPT if the file was cut short meanwhile.
  */

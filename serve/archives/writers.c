@@ -119,6 +119,35 @@ void archive_writer_date(struct archive_writer *w)
     pthread_mutex_unlock(&w->set->lock);
 }
 
+static bool of_profile(const struct archive_writer *w,
+                       const struct seen_profile *wanted)
+{
+    return w->profile.rules == wanted->rules &&
+           w->profile.segments == wanted->segments;
+}
+
+/* Has `as-of` to follow a change that is made now? */
+static bool is_due(const struct archive_writer *w)
+{
+    const int64_t day = (int64_t)time(NULL) / 86400;
+
+    return w->dated && __atomic_load_n(&w->day, __ATOMIC_RELAXED) != day;
+}
+
+bool archive_writer_hold(struct archive_writer *w,
+                         const struct seen_profile *profile, size_t n)
+{
+    if (w->exact || archive_writer_leaving(w) || archive_writer_spoiled(w))
+        return false;
+    return of_profile(w, profile) && !is_due(w) &&
+           seen_store_hold(w->filter, n);
+}
+
+void archive_writer_release(struct archive_writer *w)
+{
+    seen_store_release(w->filter);
+}
+
 uint64_t *archive_writer_count(struct archive_writer *w)
 {
     if (!w->exact)
@@ -154,6 +183,9 @@ static enum seen_code open_writer(struct archive_writer **out,
     code = seen_store_open(&w->filter, path, &access, why);
     if (code == SEEN_OK)
         code = seen_filter_allow_threads(w->filter, why);
+    if (code == SEEN_OK)
+        code = seen_profile_find(&w->profile,
+                                 seen_filter_plan(w->filter)->profile, why);
     if (code != SEEN_OK) {
         seen_filter_free(w->filter);
         goto fail;
@@ -244,16 +276,6 @@ static struct archive_writer *peek_good(struct archive_set *set,
         return w;
     archive_writer_put(set, w);
     return NULL;
-}
-
-static bool of_profile(struct archive_writer *w,
-                       const struct seen_profile *wanted)
-{
-    struct seen_profile its;
-
-    return seen_profile_find(&its, seen_filter_plan(w->filter)->profile,
-                             NULL) == SEEN_OK &&
-           its.rules == wanted->rules && its.segments == wanted->segments;
 }
 
 static enum seen_code get_writer(struct archive_writer **out,

@@ -28,6 +28,22 @@ static void *add_some(void *arg)
     return NULL;
 }
 
+/* As an event loop adds: without waiting where that can be. */
+static void *add_held(void *arg)
+{
+    size_t from = (size_t)(uintptr_t)arg * EACH;
+
+    for (size_t i = from; i < from + EACH; i++) {
+        const bool held = seen_store_hold(f, 1);
+
+        if (seen_filter_add(f, key + i, 1, NULL, NULL) != SEEN_OK)
+            __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+        if (held)
+            seen_store_release(f);
+    }
+    return NULL;
+}
+
 static void *checkpoint_often(void *arg)
 {
     for (int i = 0; i < 10; i++) {
@@ -78,7 +94,8 @@ static void run(const char *kind, enum seen_sync sync)
     disk_fsync = slow_fsync;
     pthread_create(&looking, NULL, look_often, &enough);
     for (uintptr_t i = 0; i < THREADS; i++)
-        pthread_create(&thread[i], NULL, add_some, (void *)i);
+        pthread_create(&thread[i], NULL, i % 2 ? add_held : add_some,
+                       (void *)i);
     pthread_create(&thread[THREADS], NULL, checkpoint_often, NULL);
     pthread_create(&thread[THREADS + 1], NULL, ask_often, NULL);
     for (size_t i = 0; i < LENGTH(thread); i++)
@@ -118,6 +135,58 @@ TEST(threads_count_each_key_once)
     for (size_t i = 0; i < THREADS * EACH; i++)
         sum += count[i];
     assert_in_range(sum, THREADS * EACH, THREADS * EACH * 1.02);
+    seen_filter_free(f);
+}
+
+static void *checkpoint_once(void *arg)
+{
+    (void)arg;
+    return (void *)(uintptr_t)seen_store_checkpoint(f, NULL);
+}
+
+static void *try_to_hold(void *held)
+{
+    *(bool *)held = seen_store_hold(f, 1);
+    return NULL;
+}
+
+/* The first change makes a journal, which has to be flushed. A checkpoint that
+   waits for whoever holds the filter must not stop its adds. */
+TEST(a_filter_that_is_held_takes_adds_and_no_checkpoint)
+{
+    const struct seen_access always = { .sync = SEEN_SYNC_ALWAYS };
+    const struct seen_access later = { .sync = SEEN_SYNC_NO };
+    pthread_t thread;
+    bool again = true;
+    void *code;
+
+    store("blocked", 1000, 0);
+    assert_int_equal(seen_store_open(&f, path, &always, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_add(f, key, 1, NULL, NULL), SEEN_OK);
+    assert_false(seen_store_hold(f, 1));
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+
+    assert_int_equal(seen_store_open(&f, path, &later, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+    assert_false(seen_store_hold(f, 1));
+    assert_int_equal(seen_filter_add(f, key + 1, 1, NULL, NULL), SEEN_OK);
+    assert_false(seen_store_hold(f, 1 << 26)); /* a journal of 1 GB */
+    assert_false(seen_store_hold(f, SIZE_MAX));
+    assert_true(seen_store_hold(f, 1));
+    pthread_create(&thread, NULL, try_to_hold, &again);
+    pthread_join(thread, NULL);
+    assert_false(again);
+    pthread_create(&thread, NULL, checkpoint_once, NULL);
+    for (size_t i = 2; i < 200; i++) {
+        assert_int_equal(seen_filter_add(f, key + i, 1, NULL, NULL), SEEN_OK);
+        usleep(50);
+    }
+    seen_store_release(f);
+    pthread_join(thread, &code);
+    assert_null(code); /* SEEN_OK */
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_load(&f, path, NULL, NULL), SEEN_OK);
+    assert_holds(f, 200);
     seen_filter_free(f);
 }
 
@@ -226,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FRESH(threads_lose_nothing_to_checkpoints),
         FRESH(threads_count_each_key_once),
+        FRESH(a_filter_that_is_held_takes_adds_and_no_checkpoint),
         FRESH(threads_share_flushes),
         FRESH(what_grows_can_be_saved_at_any_moment),
         FRESH(threads_share_a_filter_that_is_checked_block_by_block),
