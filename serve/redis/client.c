@@ -123,6 +123,8 @@ void redis_reset(struct redis_call *c)
     r->three = false;
     r->name[0] = '\0';
     r->mute = MUTE_NONE;
+    r->tracking = false;
+    r->tracks = 0;
     redis_multi_free(r);
     redis_trust(c->conn, c->server->options.open);
     resp_status(c->out, "RESET");
@@ -166,6 +168,22 @@ static void reply_mode(struct redis_call *c)
     }
 }
 
+/* A word too many or too few, or a second word that is none of ours. */
+static void reply_fault(struct redis_call *c)
+{
+    static const char *const second[] = {
+        "caching",  "getname", "getredir", "id",           "info",  "no-evict",
+        "no-touch", "setinfo", "setname",  "trackinginfo", "reply", "tracking",
+    };
+
+    for (size_t i = 0; i < sizeof second / sizeof second[0]; i++)
+        if (redis_word_is(c, 1, second[i])) {
+            redis_bad_subarity(c, second[i]);
+            return;
+        }
+    redis_bad_subcommand(c);
+}
+
 void redis_client(struct redis_call *c)
 {
     char line[512];
@@ -194,8 +212,16 @@ void redis_client(struct redis_call *c)
         resp_status(c->out, "OK"); /* there is nothing to do */
     } else if (redis_word_is(c, 1, "REPLY") && c->words == 3) {
         reply_mode(c);
+    } else if (redis_word_is(c, 1, "TRACKING") && c->words > 2) {
+        redis_track(c);
+    } else if (redis_word_is(c, 1, "CACHING") && c->words == 3) {
+        redis_caching(c);
+    } else if (redis_word_is(c, 1, "TRACKINGINFO") && c->words == 2) {
+        redis_tracking_info(c);
+    } else if (redis_word_is(c, 1, "GETREDIR") && c->words == 2) {
+        resp_number(c->out, c->client->tracking ? 0 : -1);
     } else {
-        redis_bad_subcommand(c);
+        reply_fault(c);
     }
 }
 

@@ -34,6 +34,9 @@ struct redis_client {
     struct seen_span *word; /* of a client with the token; else NULL */
     struct redis_multi *multi; /* between MULTI and the end of EXEC */
     bool three;             /* RESP3 */
+    bool tracking;          /* keeps answers: tracking.c; */
+    unsigned tracks;        /* in this way */
+    bool read;              /* there is something to keep since it was told */
     bool trusted;           /* has given the token */
     enum redis_mute mute;   /* CLIENT REPLY */
     bool
@@ -91,7 +94,9 @@ enum redis_flags {
     FOR_OWNERS = 2,  /* the token is enough */
     FOR_SETS = 4,    /* with --sets only; replies numbers, not flags */
     NOT_QUEUED = 8,  /* runs at once, also between MULTI and EXEC */
-    NOT_IN_MULTI = 16
+    NOT_IN_MULTI = 16,
+    NO_NAMES = 32, /* no word, or not word[1], is the name of an archive */
+    ALL_NAMES = 64 /* all words are, and not only word[1] */
 };
 
 /*
@@ -121,6 +126,8 @@ bool redis_allowed(struct redis_call *c);
 void redis_bad_arity(struct redis_call *c);
 void redis_bad_command(struct redis_call *c);
 void redis_bad_subcommand(struct redis_call *c); /* word[1] */
+/* The same of a command with a second word, or of one without (NULL). */
+void redis_bad_subarity(struct redis_call *c, const char *second);
 void redis_bad_syntax(struct redis_call *c);
 void redis_bad_type(struct redis_call *c);
 
@@ -263,6 +270,12 @@ bool redis_write_join(struct redis_call *c);
 /* Begin the change of a group. */
 void redis_write_settle(struct redis_call *c);
 
+/* --- tracking.c --- */
+
+/* Tell a client that keeps answers that they may have changed, behind what was
+   replied to it. */
+void redis_tell_changes(struct redis_client *r, struct buffer *out);
+
 /* --- the commands --- */
 
 typedef void redis_handler(struct redis_call *c);
@@ -278,6 +291,9 @@ redis_handler redis_multi, redis_exec, redis_discard, redis_watch,
     redis_unwatch; /* multi.c */
 redis_handler redis_hello, redis_auth, redis_ping, redis_echo, redis_quit,
     redis_reset, redis_select, redis_client; /* client.c */
+redis_handler redis_track, redis_caching, redis_tracking_info; /* tracking.c */
+redis_handler redis_usual, redis_ttl, redis_expire, redis_role,
+    redis_wait; /* usual.c */
 redis_handler redis_info, redis_docs, redis_config, redis_module, redis_time,
     redis_save, redis_shutdown; /* info.c */
 

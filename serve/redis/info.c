@@ -100,20 +100,9 @@ void redis_config(struct redis_call *c)
 /* Where the names of archives are: first, last, step. */
 static void places_of(const struct redis_command *it, int place[3])
 {
-    static const char *const nameless[] = {
-        "auth",   "client",   "command", "config",  "dbsize", "discard",
-        "echo",   "exec",     "hello",   "info",    "keys",   "module",
-        "multi",  "ping",     "quit",    "reset",   "save",   "scan",
-        "select", "shutdown", "time",    "unwatch",
-    };
-
-    place[0] = place[1] = place[2] = 1;
-    if (!strcmp(it->name, "del") || !strcmp(it->name, "exists") ||
-        !strcmp(it->name, "unlink") || !strcmp(it->name, "watch"))
+    place[0] = place[1] = place[2] = !(it->flags & NO_NAMES);
+    if (it->flags & ALL_NAMES)
         place[1] = -1;
-    for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++)
-        if (!strcmp(it->name, nameless[i]))
-            place[0] = place[1] = place[2] = 0;
 }
 
 static void reply_row(struct redis_call *c, const struct redis_command *it)
@@ -188,6 +177,33 @@ static void reply_rows(struct redis_call *c, bool docs)
     }
 }
 
+/* The names of archives in the command that begins with word[2]. */
+static void reply_names(struct redis_call *c)
+{
+    const struct redis_command *it = redis_find(c->word[2]);
+    const size_t words = c->words - 2;
+    int place[3];
+
+    if (!it) {
+        resp_error(c->out, "ERR Invalid command specified");
+        return;
+    }
+    places_of(it, place);
+    if (!place[0]) {
+        resp_error(c->out, "ERR The command has no key arguments");
+    } else if (it->arity > 0 ? words != (size_t)it->arity
+                             : words < (size_t)-it->arity) {
+        resp_error(c->out,
+                   "ERR Invalid number of arguments specified for command");
+    } else {
+        const size_t names = place[1] < 0 ? words - 1 : 1;
+
+        resp_array(c->out, names);
+        for (size_t i = 0; i < names; i++)
+            resp_bulk(c->out, c->word[3 + i].text, c->word[3 + i].len);
+    }
+}
+
 void redis_docs(struct redis_call *c)
 {
     const struct redis_command *it;
@@ -196,6 +212,11 @@ void redis_docs(struct redis_call *c)
         reply_rows(c, false);
     } else if (redis_word_is(c, 1, "DOCS")) {
         reply_rows(c, true);
+    } else if (redis_word_is(c, 1, "GETKEYS")) {
+        if (c->words < 4)
+            redis_bad_subarity(c, "getkeys");
+        else
+            reply_names(c);
     } else if (redis_word_is(c, 1, "COUNT") && c->words == 2) {
         resp_number(c->out, (int64_t)commands());
     } else if (redis_word_is(c, 1, "LIST") && c->words == 2) {

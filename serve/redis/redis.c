@@ -163,6 +163,7 @@ static void answer(struct redis_call *c)
         redis_multi_queue(c);
     else
         c->command->run(c);
+    r->read |= c->command && !(c->command->flags & NO_NAMES);
     if (r->mute != MUTE_NONE)
         redis_settle(c); /* its reply is dropped, and no other */
     if (c->out->len > before && c->out->bytes[before] == '-')
@@ -236,6 +237,8 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
             answer(&c);
         }
     }
+    if (conn->state != CONN_WAITING) /* or after the reply that it waits for */
+        redis_tell_changes(r, c.out);
     return done;
 }
 

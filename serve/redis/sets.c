@@ -190,11 +190,10 @@ void redis_exist(struct redis_call *c)
     resp_number(c->out, n);
 }
 
-/* As RedisBloom calls its types; the second is that of its cuckoo filters. */
-static const char *type_of(const struct redis_call *c, const struct archive *a)
+/* As RedisBloom calls its types; the second is that of its cuckoo filters. It
+   is so with --sets, too: programs that look for filters ask for their type. */
+static const char *type_of(const struct archive *a)
 {
-    if (c->server->options.sets)
-        return "set";
     return a->filter && redis_counts(a->filter) ? "MBbloomCF" : "MBbloom--";
 }
 
@@ -203,7 +202,7 @@ void redis_type(struct redis_call *c)
     struct archive *a;
 
     a = archive_view_find(c->loop->view, c->word[1]);
-    resp_status(c->out, a ? type_of(c, a) : "none");
+    resp_status(c->out, a ? type_of(a) : "none");
 }
 
 void redis_dbsize(struct redis_call *c)
@@ -295,7 +294,7 @@ void redis_scan(struct redis_call *c)
     while (s.count-- > 0 && (a = archive_view_at(c->loop->view, (size_t)at))) {
         at++;
         if (!redis_glob(s.match, span_of(a->name)) ||
-            (s.type.len && !span_like(s.type, type_of(c, a))))
+            (s.type.len && !span_like(s.type, type_of(a))))
             continue;
         resp_text(&found, a->name);
         n++;

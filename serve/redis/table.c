@@ -18,10 +18,15 @@
 #define SETS FOR_SETS
 #define ALONE NOT_IN_MULTI
 #define NOW NOT_QUEUED
+#define BARE NO_NAMES
+#define MANY ALL_NAMES
 
 /* In order of names. */
 static const struct redis_command table[] = {
-    { "auth", -2, READ | ALONE, redis_auth, NULL,
+    { "acl", -2, READ | BARE, redis_usual, NULL, "Who the client is" },
+    { "asking", 1, READ | BARE, redis_usual, NULL,
+      "Refused: this is not a cluster" },
+    { "auth", -2, READ | ALONE | BARE, redis_auth, NULL,
       "Give the token of the server" },
     { "bf.add", 3, WRITE, redis_bf_add, redis_write_join,
       "Add an item to a filter, made if it does not exist" },
@@ -65,39 +70,74 @@ static const struct redis_command table[] = {
       "Make a counting filter" },
     { "cf.scandump", 3, OWN | ALONE, redis_scandump, NULL,
       "Save a counting filter in pieces, for CF.LOADCHUNK" },
-    { "client", -2, READ | ALONE, redis_client, NULL,
+    { "client", -2, READ | ALONE | BARE, redis_client, NULL,
       "About this connection" },
-    { "command", -1, READ, redis_docs, NULL, "About the commands" },
-    { "config", -2, READ, redis_config, NULL, "Settings that tools ask for" },
-    { "dbsize", 1, READ, redis_dbsize, NULL, "Number of archives" },
-    { "del", -2, WRITE, redis_del, NULL, "Delete archives" },
-    { "discard", 1, READ | NOW, redis_discard, NULL, "Give up a transaction" },
-    { "echo", 2, READ, redis_echo, NULL, "Return the text" },
-    { "exec", 1, READ | NOW, redis_exec, NULL,
+    { "cluster", -2, READ | BARE, redis_usual, NULL,
+      "Refused: this is not a cluster" },
+    { "command", -1, READ | BARE, redis_docs, NULL, "About the commands" },
+    { "config", -2, READ | BARE, redis_config, NULL,
+      "Settings that tools ask for" },
+    { "dbsize", 1, READ | BARE, redis_dbsize, NULL, "Number of archives" },
+    { "del", -2, WRITE | MANY, redis_del, NULL, "Delete archives" },
+    { "discard", 1, READ | NOW | BARE, redis_discard, NULL,
+      "Give up a transaction" },
+    { "echo", 2, READ | BARE, redis_echo, NULL, "Return the text" },
+    { "exec", 1, READ | NOW | BARE, redis_exec, NULL,
       "Run the commands of a transaction" },
-    { "exists", -2, READ, redis_exist, NULL,
+    { "exists", -2, READ | MANY, redis_exist, NULL,
       "Number of the names that are archives" },
-    { "hello", -1, READ | ALONE, redis_hello, NULL,
+    { "expire", -3, READ, redis_expire, NULL, "Refused: files do not expire" },
+    { "expireat", -3, READ, redis_expire, NULL,
+      "Refused: files do not expire" },
+    { "expiretime", 2, READ, redis_ttl, NULL, "Never" },
+    { "flushall", -1, READ | BARE, redis_usual, NULL,
+      "Refused: archives are deleted by name" },
+    { "flushdb", -1, READ | BARE, redis_usual, NULL,
+      "Refused: archives are deleted by name" },
+    { "hello", -1, READ | ALONE | BARE, redis_hello, NULL,
       "Choose the protocol, give the token, name the connection" },
-    { "info", -1, READ, redis_info, NULL, "About the server" },
-    { "keys", 2, READ, redis_keys, NULL, "Names that match a pattern" },
-    { "module", -2, READ, redis_module, NULL, "What the server can do" },
-    { "multi", 1, READ | NOW, redis_multi, NULL,
+    { "info", -1, READ | BARE, redis_info, NULL, "About the server" },
+    { "keys", 2, READ | BARE, redis_keys, NULL, "Names that match a pattern" },
+    { "latency", -2, READ | BARE, redis_usual, NULL,
+      "Nothing: it is not measured" },
+    { "memory", -2, READ | BARE, redis_usual, NULL, "Size of an archive" },
+    { "module", -2, READ | BARE, redis_module, NULL,
+      "What the server can do" },
+    { "multi", 1, READ | NOW | BARE, redis_multi, NULL,
       "Begin a transaction: queue commands until EXEC" },
-    { "ping", -1, READ, redis_ping, NULL, "Is the server there?" },
-    { "quit", -1, READ | NOW, redis_quit, NULL, "Close the connection" },
-    { "reset", 1, READ | NOW, redis_reset, NULL, "Reset the connection" },
+    { "object", -2, READ | BARE, redis_usual, NULL, "How an archive is kept" },
+    { "persist", 2, READ, redis_usual, NULL, "Does nothing" },
+    { "pexpire", -3, READ, redis_expire, NULL,
+      "Refused: files do not expire" },
+    { "pexpireat", -3, READ, redis_expire, NULL,
+      "Refused: files do not expire" },
+    { "pexpiretime", 2, READ, redis_ttl, NULL, "Never" },
+    { "ping", -1, READ | BARE, redis_ping, NULL, "Is the server there?" },
+    { "pttl", 2, READ, redis_ttl, NULL, "Time to live: without end" },
+    { "quit", -1, READ | NOW | BARE, redis_quit, NULL,
+      "Close the connection" },
+    { "readonly", 1, READ | BARE, redis_usual, NULL,
+      "Refused: this is not a cluster" },
+    { "readwrite", 1, READ | BARE, redis_usual, NULL,
+      "Refused: this is not a cluster" },
+    { "reset", 1, READ | NOW | BARE, redis_reset, NULL,
+      "Reset the connection" },
+    { "role", 1, READ | BARE, redis_role, NULL, "A master without replicas" },
     { "sadd", -3, WRITE | SETS, redis_sadd, redis_write_join,
       "Add members to a filter, and return how many were new" },
-    { "save", 1, WRITE | ALONE, redis_save, NULL,
+    { "save", 1, WRITE | ALONE | BARE, redis_save, NULL,
       "Bring the files of all archives up to date" },
-    { "scan", -2, READ, redis_scan, NULL, "Names of archives" },
+    { "scan", -2, READ | BARE, redis_scan, NULL, "Names of archives" },
     { "scard", 2, READ | SETS, redis_scard, NULL,
       "Number of members, estimated from the cells" },
-    { "select", 2, READ, redis_select, NULL, "All databases are the same" },
-    { "shutdown", -1, OWN | ALONE, redis_shutdown, NULL, "Stop the server" },
+    { "select", 2, READ | BARE, redis_select, NULL,
+      "All databases are the same" },
+    { "shutdown", -1, OWN | ALONE | BARE, redis_shutdown, NULL,
+      "Stop the server" },
     { "sismember", 3, READ | SETS, redis_exists, redis_exists_join,
       "Was the member added to the filter?" },
+    { "slowlog", -2, READ | BARE, redis_usual, NULL,
+      "Nothing: it is not measured" },
     { "smembers", 2, READ | SETS, redis_smembers, NULL,
       "Refused: a filter cannot list its members" },
     { "smismember", -3, READ | SETS, redis_mexists, NULL,
@@ -106,11 +146,16 @@ static const struct redis_command table[] = {
       "Remove members from a counting filter" },
     { "sscan", -3, READ | SETS, redis_smembers, NULL,
       "Refused: a filter cannot list its members" },
-    { "time", 1, READ, redis_time, NULL, "Time of the server" },
+    { "time", 1, READ | BARE, redis_time, NULL, "Time of the server" },
+    { "touch", -2, READ | MANY, redis_exist, NULL,
+      "Number of the names that are archives" },
+    { "ttl", 2, READ, redis_ttl, NULL, "Time to live: without end" },
     { "type", 2, READ, redis_type, NULL, "Type of an archive" },
-    { "unlink", -2, WRITE, redis_del, NULL, "Delete archives" },
-    { "unwatch", 1, READ, redis_unwatch, NULL, "Does nothing" },
-    { "watch", -2, READ | ALONE, redis_watch, NULL,
+    { "unlink", -2, WRITE | MANY, redis_del, NULL, "Delete archives" },
+    { "unwatch", 1, READ | BARE, redis_unwatch, NULL, "Does nothing" },
+    { "wait", 3, READ | BARE, redis_wait, NULL,
+      "Number of replicas that have the changes: none" },
+    { "watch", -2, READ | ALONE | MANY, redis_watch, NULL,
       "Refused: nothing can be watched" },
 };
 
@@ -188,10 +233,18 @@ void redis_bad_arity(struct redis_call *c)
 void redis_bad_subcommand(struct redis_call *c)
 {
     const struct seen_span word = c->word[1];
+    char large[16] = "";
 
+    for (size_t i = 0; c->command->name[i] && i + 1 < sizeof large; i++)
+        large[i] = (char)(c->command->name[i] & ~0x20); /* letters only */
     resp_error(c->out, "ERR unknown subcommand '%.*s'. Try %s HELP.",
-               word.len < 128 ? (int)word.len : 128, word.text,
-               c->command->name);
+               word.len < 128 ? (int)word.len : 128, word.text, large);
+}
+
+void redis_bad_subarity(struct redis_call *c, const char *second)
+{
+    resp_error(c->out, "ERR wrong number of arguments for '%s%s%s' command",
+               c->command->name, second ? "|" : "", second ? second : "");
 }
 
 void redis_bad_syntax(struct redis_call *c)

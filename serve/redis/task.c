@@ -27,10 +27,13 @@ void redis_answer_later(struct conn *conn, bool there,
         COUNT(c.loop, errors, 1);
     if (conn->redis->muted)
         c.out->len = before;
-    if (queued)
+    if (queued) {
         redis_multi_resume(conn, there);
-    else
+    } else {
+        conn->redis->read = true;
+        redis_tell_changes(conn->redis, c.out);
         conn_go_on(conn);
+    }
 }
 
 /* --- tasks --- */

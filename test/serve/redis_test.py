@@ -389,7 +389,7 @@ def test_scrapy_redis_dupefilter_runs(python, name):
     assert abs(python.scard(dupes.key) - 300) <= 3
     assert python.sismember(dupes.key, prints[0])
     assert python.smismember(dupes.key, [prints[0], "no"]) == [1, 0]
-    assert python.type(dupes.key) == "set"
+    assert python.type(dupes.key) == "MBbloom--"
     dupes.clear()
     assert python.exists(dupes.key) == 0
     assert not dupes.request_seen(prints[0])
@@ -446,7 +446,7 @@ REPLIES = [
     (("CLIENT", "GETNAME"), None),
     (("CLIENT", "SETINFO", "lib-name", "x"), "OK"),
     (("CLIENT", "NO-EVICT", "on"), "OK"),
-    (("CLIENT", "FOO"), Error("ERR unknown subcommand 'FOO'. Try client HELP.")),
+    (("CLIENT", "FOO"), Error("ERR unknown subcommand 'FOO'. Try CLIENT HELP.")),
     (("CONFIG", "GET", "save"), [b"save", b""]),
     (("CONFIG", "GET", "appendonly", "nothing"), [b"appendonly", b"no"]),
     (("COMMAND", "INFO", "nothing"), [None]),
