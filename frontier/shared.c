@@ -379,6 +379,18 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_PAGE_SUSPECT] = "UPDATE pages SET flags = " FRONTIER_SUSPECTED(
         "?4") " WHERE id = ?1 AND visit = ?2 AND key = ?3 AND state = "
               "" SHARED_WAITING,
+    /* Deaths of 30 days count. The third makes a row of `aside`. */
+    [SHARED_ROBOTS_SUSPECT] =
+        "INSERT INTO suspect_robots (origin, deaths, noted) VALUES (?1, ?2, "
+        "{now}) ON CONFLICT (origin) DO UPDATE SET deaths = CASE WHEN "
+        "suspect_robots.noted > {now} - 2592000000 THEN suspect_robots.deaths "
+        "ELSE 0 END + excluded.deaths, noted = excluded.noted",
+    [SHARED_ROBOTS_SUSPECTS] = "SELECT origin FROM suspect_robots",
+    [SHARED_ROBOTS_ASIDE] =
+        "INSERT INTO aside (key, visit, url) SELECT CAST(?1 AS {bytes}), 0, origin || "
+        "'/robots.txt' FROM suspect_robots WHERE origin = ?2 AND deaths >= 3 "
+        "ON CONFLICT (key) DO NOTHING",
+    [SHARED_ROBOTS_FORGET] = "DELETE FROM suspect_robots",
     [SHARED_ASIDE_ADD] =
         "INSERT INTO aside (key, visit, url) SELECT key, visit, url FROM pages "
         "WHERE id = ?1 ON CONFLICT (key) DO UPDATE SET visit = excluded.visit",

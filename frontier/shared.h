@@ -11,6 +11,7 @@
  *     robots      robots.txt per origin; spans visits
  *     shards      page records per shard of a visit
  *     aside       pages that killed their workers, by key; spans visits
+ *     suspect_robots   robots.txt that were read when a worker died
  *
  * The rows are in a SQLite file, for the processes of one machine, or in
  * PostgreSQL (sql.h). The unique index (visit, key) decides what is new.
@@ -326,6 +327,8 @@ struct frontier_suspect {
     int64_t id, visit;
     unsigned char key[16];
     bool alone; /* nothing else was being read: it is a death of this page */
+    struct seen_span
+        origin; /* of a robots.txt, whose URL has the key; or "" */
 };
 enum seen_code frontier_shared_suspect(struct frontier_shared *f,
                                        const struct frontier_suspect *suspect,
@@ -337,6 +340,11 @@ typedef bool frontier_take_key(void *owner, struct seen_span key);
 enum seen_code frontier_shared_aside(struct frontier_shared *f,
                                      frontier_take_key *take, void *owner,
                                      struct seen_error *why);
+/* The origins whose robots.txt was being read when a worker died, also those
+   that are set aside since. */
+enum seen_code frontier_shared_suspects(struct frontier_shared *f,
+                                        frontier_take_key *take, void *owner,
+                                        struct seen_error *why);
 /* Forget them: visits that find them from now on ask for them again. */
 enum seen_code frontier_shared_retry_aside(struct frontier_shared *f,
                                            struct seen_error *why);

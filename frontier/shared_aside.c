@@ -14,16 +14,18 @@
 
 /* Of an earlier version of these tables, too, which need nothing else: so it is
    made when it is missing. */
-static const char table[] =
+static const char tables[] =
     "CREATE TABLE IF NOT EXISTS aside (key {bytes} NOT NULL PRIMARY KEY, visit "
-    "{number} NOT NULL, url TEXT NOT NULL)";
+    "{number} NOT NULL, url TEXT NOT NULL);"
+    "CREATE TABLE IF NOT EXISTS suspect_robots (origin TEXT NOT NULL PRIMARY "
+    "KEY, deaths {number} NOT NULL, noted {number} NOT NULL)";
 
 enum seen_code frontier_shared_aside_create(struct sql *db,
                                             struct seen_error *why)
 {
     /* Of two that make a table at once, PostgreSQL lets one fail. */
-    return sql_run(db, table, NULL) == SEEN_OK ? SEEN_OK
-                                               : sql_run(db, table, why);
+    return sql_run(db, tables, NULL) == SEEN_OK ? SEEN_OK
+                                                : sql_run(db, tables, why);
 }
 
 /* --- suspects --- */
@@ -33,6 +35,26 @@ struct suspecting {
     const struct frontier_suspect *suspect;
     size_t n;
 };
+
+static enum seen_code note_robots(struct frontier_shared *f,
+                                  const struct frontier_suspect *suspect,
+                                  struct seen_error *why)
+{
+    struct sql_statement *st = f->st[SHARED_ROBOTS_SUSPECT];
+    enum seen_code code;
+
+    sql_bind_text(st, 1, suspect->origin);
+    sql_bind_number(st, 2, suspect->alone);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    st = f->st[SHARED_ROBOTS_ASIDE];
+    sql_bind_bytes(
+        st, 1,
+        (struct seen_span){ (const char *)suspect->key, sizeof suspect->key });
+    sql_bind_text(st, 2, suspect->origin);
+    return sql_do(st, why);
+}
 
 static enum seen_code note_suspects(void *owner, struct sql *db,
                                     struct seen_error *why)
@@ -46,6 +68,10 @@ static enum seen_code note_suspects(void *owner, struct sql *db,
         const struct frontier_suspect *suspect = &s->suspect[i];
         const char *key = (const char *)suspect->key;
 
+        if (suspect->origin.len) {
+            code = note_robots(s->f, suspect, why);
+            continue;
+        }
         sql_bind_number(st, 1, suspect->id);
         sql_bind_number(st, 2, suspect->visit);
         sql_bind_bytes(st, 3, (struct seen_span){ key, sizeof suspect->key });
@@ -76,7 +102,7 @@ enum seen_code frontier_shared_set_aside(struct frontier_shared *f,
 }
 
 struct aside_reading {
-    struct frontier_shared *f;
+    struct sql_statement *st;
     frontier_take_key *take;
     void *owner;
     bool done; /* by a run before, of which only the end was lost */
@@ -86,7 +112,7 @@ static enum seen_code read_aside(void *owner, struct sql *db,
                                  struct seen_error *why)
 {
     struct aside_reading *r = owner;
-    struct sql_statement *st = r->f->st[SHARED_ASIDE_READ];
+    struct sql_statement *st = r->st;
     enum seen_code code;
     bool row;
 
@@ -106,7 +132,17 @@ enum seen_code frontier_shared_aside(struct frontier_shared *f,
                                      frontier_take_key *take, void *owner,
                                      struct seen_error *why)
 {
-    struct aside_reading r = { .f = f, .take = take, .owner = owner };
+    struct aside_reading r = { f->st[SHARED_ASIDE_READ], take, owner, false };
+
+    return frontier_shared_read(f, read_aside, &r, why);
+}
+
+enum seen_code frontier_shared_suspects(struct frontier_shared *f,
+                                        frontier_take_key *take, void *owner,
+                                        struct seen_error *why)
+{
+    struct aside_reading r = { f->st[SHARED_ROBOTS_SUSPECTS], take, owner,
+                               false };
 
     return frontier_shared_read(f, read_aside, &r, why);
 }
@@ -116,8 +152,10 @@ static enum seen_code forget(void *owner, struct sql *db,
 {
     struct frontier_shared *f = owner;
 
+    enum seen_code code = sql_do(f->st[SHARED_ASIDE_FORGET], why);
+
     (void)db;
-    return sql_do(f->st[SHARED_ASIDE_FORGET], why);
+    return code == SEEN_OK ? sql_do(f->st[SHARED_ROBOTS_FORGET], why) : code;
 }
 
 enum seen_code frontier_shared_retry_aside(struct frontier_shared *f,

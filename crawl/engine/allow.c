@@ -69,12 +69,20 @@ static struct crawl_host *take(struct crawl_host **first)
     return host;
 }
 
+static void append_to_ask(struct crawl *c, struct crawl_host *host)
+{
+    if (host->asked->trust == CRAWL_SUSPECT)
+        append(host, &c->to_ask_alone, &c->last_to_ask_alone);
+    else
+        append(host, &c->to_ask, &c->last_to_ask);
+    pthread_cond_signal(&c->to_work);
+}
+
 void crawl_allow_ask(struct crawl *c, struct crawl_host *host)
 {
     host->asking = true;
     c->asking++;
-    append(host, &c->to_ask, &c->last_to_ask);
-    pthread_cond_signal(&c->to_work);
+    append_to_ask(c, host);
 }
 
 void crawl_allow_recall(struct crawl *c, struct crawl_host *host)
@@ -87,7 +95,9 @@ void crawl_allow_recall(struct crawl *c, struct crawl_host *host)
 
 struct crawl_host *crawl_allow_next(struct crawl *c)
 {
-    return take(&c->to_ask);
+    struct crawl_host *host = take(&c->to_ask_alone);
+
+    return host ? host : take(&c->to_ask);
 }
 
 static void end(struct crawl *c, struct crawl_host *host)
@@ -122,8 +132,7 @@ enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
         }
         host->recalled = true;
         c->recalled++;
-        append(host, &c->to_ask, &c->last_to_ask);
-        pthread_cond_signal(&c->to_work);
+        append_to_ask(c, host);
     }
     pthread_mutex_unlock(&c->lock);
     return code;
@@ -231,7 +240,8 @@ static void note(struct crawl *c, struct crawl_host *host,
 }
 
 enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
-                                  uint64_t *steps, struct seen_error *why)
+                                  unsigned reader, uint64_t *steps,
+                                  struct seen_error *why)
 {
     struct crawl_questions qs = { .n = 0 };
     enum seen_code code = SEEN_OK;
@@ -239,9 +249,13 @@ enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
     *steps = 0;
     collect(&qs, host);
     if (qs.n) {
+        crawl_reading_begin_robots(c->reading, reader, qs.origin, c->alone);
         pthread_mutex_unlock(&c->lock);
         code = ask(c, &qs, steps, why);
         pthread_mutex_lock(&c->lock);
+        crawl_reading_end(c->reading, reader);
+        if (c->alone && qs.origin->trust == CRAWL_SUSPECT)
+            qs.origin->trust = CRAWL_TRUSTED;
     }
     host->owed += *steps / 2 + CRAWL_RULE_BYTE_STEPS * qs.text.len;
     if (code == SEEN_OK && qs.n)

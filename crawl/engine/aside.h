@@ -1,6 +1,6 @@
 /*
- * aside.h - pages that kill the process that reads them: from a suspicion to a
- * page that is not read any more.
+ * aside.h - pages, and robots.txt, that kill the process that reads them: from
+ * a suspicion to what is not read any more.
  *
  *     waits ──> read, and the process dies ──> suspect ──> read alone ──> done
  *       ^                                        ^  │
@@ -20,6 +20,12 @@
  * takes the row knows them, and they are gone when the row is. A page
  * that was set aside has a row in a table of its own, "aside", by its key:
  * later visits find the page again, and do not ask for it.
+ *
+ * A robots.txt is treated alike. It has no row, so the name of its origin is
+ * kept in a table "suspect_robots", with its deaths of a month; after three it
+ * has a row in "aside". Nothing of an origin is requested then, as if its
+ * robots.txt could not be fetched (RFC 9309, 2.3.1.4). Two kinds of work count:
+ * to read the answer, and to ask its rules about pages (allow.c).
  *
  *     crawl/folder/aside.c    the table of a folder
  *     crawl/team/aside.c      notes and table of a team
@@ -45,6 +51,16 @@ void crawl_aside_key(unsigned char to[CRAWL_ASIDE_KEY], uint64_t lo,
    memory. */
 bool crawl_aside_add(struct crawl *c, struct seen_span key);
 void crawl_aside_forget(struct crawl *c);
+
+/* Origins whose robots.txt is suspect, in memory, too. */
+enum { CRAWL_SUSPECT_DAYS = 30 };
+bool crawl_aside_suspect(struct crawl *c, struct seen_span origin);
+
+/* The key of a robots.txt; and whether it is one of these. */
+void crawl_aside_robots_key(unsigned char to[CRAWL_ASIDE_KEY],
+                            struct seen_span origin);
+enum crawl_trust crawl_aside_trust(const struct crawl *c,
+                                   struct seen_span origin);
 
 /* If the page is one of them it is not requested: crawl_page_is_aside(). */
 void crawl_aside_mark(const struct crawl *c, struct crawl_page *page);

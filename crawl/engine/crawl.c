@@ -177,9 +177,9 @@ static void hand_on(struct crawl *c, struct crawl_page *page)
     c->unread += page->made;
     c->working++;
     page->host->unread++;
-    crawl_list_add(!page->robots && crawl_page_is_suspect(page) ? &c->suspects
-                   : page->filed                                ? &c->filed
-                                                                : &c->answers,
+    crawl_list_add(crawl_page_is_suspect(page) ? &c->suspects
+                   : page->filed               ? &c->filed
+                                               : &c->answers,
                    page);
     pthread_cond_signal(&c->to_work);
 }
@@ -337,6 +337,7 @@ static struct crawl_page *robots_page(const struct crawl_page *other,
         crawl_page_share(page, other->shared);
         page->robots = o;
         page->attempts = o->attempts;
+        page->flags = o->trust == CRAWL_SUSPECT ? FRONTIER_SUSPECT : 0;
         o->state = CRAWL_ROBOTS_ASKED;
     }
     return page;
@@ -490,6 +491,11 @@ static struct crawl_page *choose_page(struct crawl *c, struct crawl_host *host)
             o->state = CRAWL_ROBOTS_UNKNOWN;
         if (o->state == CRAWL_ROBOTS_CLOSED && page->visit > o->barred)
             crawl_origin_open(host, o);
+        if (o->trust == CRAWL_SET_ASIDE)
+            crawl_origin_close(host, o,
+                               "robots.txt of %.*s is set aside, since it "
+                               "kills its readers; see --retry-aside",
+                               crawl_origin_words(o), o->name);
         if (o->state == CRAWL_ROBOTS_CLOSED ||
             crawl_origin_is_too_much(host, o)) {
             shut_out(c, host, page, o);

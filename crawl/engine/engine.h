@@ -86,6 +86,7 @@ struct crawl {
     struct crawl_output output;
     struct crawl_skip *skip;
     struct map aside; /* keys of pages that are not read any more: aside.h */
+    struct map suspect_robots; /* origins: the same */
 
     /* --- of the fetching thread --- */
 
@@ -118,8 +119,9 @@ struct crawl {
     /* Hosts, and those whose robots.txt is to be asked: allow.c */
     struct crawl_hosts hosts;
     struct crawl_host *to_ask, *last_to_ask;
+    struct crawl_host *to_ask_alone, *last_to_ask_alone; /* aside.h */
     struct crawl_host *to_recall, *last_to_recall; /* to be read again first */
-    size_t asking;   /* hosts in these two lists, or at a reader */
+    size_t asking;   /* hosts in these lists, or at a reader */
     size_t recalled; /* how many of them have rules that were read again */
     struct crawl_list moved; /* robots.txt at hosts that are not in memory */
 
@@ -250,7 +252,8 @@ void crawl_allow_ask(struct crawl *c, struct crawl_host *host);
 void crawl_allow_recall(struct crawl *c, struct crawl_host *host);
 struct crawl_host *crawl_allow_next(struct crawl *c);
 enum seen_code crawl_allow_answer(struct crawl *c, struct crawl_host *host,
-                                  uint64_t *steps, struct seen_error *why);
+                                  unsigned reader, uint64_t *steps,
+                                  struct seen_error *why);
 /* Nobody is asked any more: forget the hosts that wait. */
 void crawl_allow_forget(struct crawl *c);
 

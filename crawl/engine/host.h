@@ -45,6 +45,13 @@ enum crawl_robots_state {
     CRAWL_ROBOTS_CLOSED   /* given up: `reason` says why */
 };
 
+/* Does its robots.txt kill the process that reads it? See aside.h. */
+enum crawl_trust {
+    CRAWL_TRUSTED,  /* as far as is known, no */
+    CRAWL_SUSPECT,  /* it was being read when a process died: it is read alone */
+    CRAWL_SET_ASIDE /* yes: nothing of its origin is requested */
+};
+
 enum {
     CRAWL_SOON = 10000, /* ms: a request that took longer was a slow one */
     CRAWL_FAILURES = 5, /* in a row, and an origin counts as down */
@@ -55,6 +62,7 @@ enum {
 struct crawl_origin {
     struct crawl_host *host;
     enum crawl_robots_state state;
+    enum crawl_trust trust;
     struct web_robots *rules; /* NULL: all is allowed, or there is a text */
     struct buffer text;       /* rules that nobody asked yet: allow.c */
     double delay;             /* Crawl-delay, once they are compiled; or -1, 0 */

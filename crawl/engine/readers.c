@@ -12,7 +12,8 @@
  * A reader takes one, works without the lock, and puts the page into the list
  * `done`, for the committing thread. Between two answers it asks a robots.txt
  * about the pages of a host (allow.c): the two kinds of work take turns, so that
- * a host with many of one kind does not hold up the other.
+ * a host with many of one kind does not hold up the other. A robots.txt that is
+ * suspect is asked alone, too.
  */
 #include "store.h"
 
@@ -123,12 +124,14 @@ static enum seen_code read_on(struct crawl *c, struct crawl_reader *r,
     return SEEN_OK;
 }
 
-static enum seen_code ask_robots(struct crawl *c, struct seen_error *why)
+static enum seen_code ask_robots(struct crawl *c, unsigned note,
+                                 struct seen_error *why)
 {
+    enum seen_code code;
     uint64_t steps;
-    enum seen_code code = crawl_allow_answer(c, crawl_allow_next(c), &steps,
-                                             why);
 
+    c->alone = c->to_ask_alone;
+    code = crawl_allow_answer(c, crawl_allow_next(c), note, &steps, why);
     fetch_wakeup(c->web);
     return code;
 }
@@ -164,6 +167,11 @@ static struct crawl_page *next_answer(struct crawl *c, bool *apart)
     return crawl_list_take(c->filed.n ? &c->filed : &c->costly);
 }
 
+static bool may_ask(const struct crawl *c)
+{
+    return c->to_ask || c->to_ask_alone;
+}
+
 /*
  * A page that was being read when a process died is read while the other
  * readers do nothing, so that it alone is at fault if the process dies again.
@@ -172,7 +180,7 @@ static struct crawl_page *next_answer(struct crawl *c, bool *apart)
  */
 static bool may_read(const struct crawl *c)
 {
-    return !c->alone && (!c->suspects.n || !c->busy);
+    return !c->alone && ((!c->suspects.n && !c->to_ask_alone) || !c->busy);
 }
 
 /* The reader is done with what it had. */
@@ -204,15 +212,15 @@ void *crawl_read_thread(void *crawl)
             pthread_cond_wait(&c->to_work, &c->lock);
             continue;
         }
-        asked = c->to_ask && !asked;
+        asked = may_ask(c) && !asked;
         page = asked ? NULL : next_answer(c, &apart);
-        if (!page && !c->to_ask) {
+        if (!page && !may_ask(c)) {
             pthread_cond_wait(&c->to_work, &c->lock);
             continue;
         }
         c->busy++;
         code = page ? read_on(c, r, note, page, apart, &why)
-                    : ask_robots(c, &why);
+                    : ask_robots(c, note, &why);
         leave_turn(c);
     }
     pthread_mutex_unlock(&c->lock);

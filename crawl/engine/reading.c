@@ -12,20 +12,22 @@
 #include <unistd.h>
 
 #include "../../lib/disk/disk.h"
-#include "page.h"
+#include "host.h"
 
 enum { BOOT = 40 }; /* bytes of a boot id, with a zero */
 
-static const char magic[16] = "seen-reading 1\n";
+static const char magic[16] = "seen-reading 2\n";
 
-/* One line of the CPU's cache each, so that readers do not wait for each
+/* Lines of the CPU's cache of its own, so that readers do not wait for each
    other. */
 struct note {
-    _Alignas(64) _Atomic int64_t id; /* 0: nothing is being read */
+    _Alignas(64) _Atomic int64_t id; /* 0: nothing is being read; ROBOTS */
     _Atomic int64_t visit;
     _Atomic uint64_t lo, hi;
     _Atomic bool alone;
+    char origin[CRAWL_READING_ORIGIN]; /* if the id is ROBOTS */
 };
+enum { ROBOTS = -1 };
 
 /* Of this machine, whose byte order it has: it is not read by another. */
 struct notes {
@@ -75,6 +77,13 @@ static bool read_notes(struct notes *to, const char *path)
     return good;
 }
 
+static bool is_note(const struct note *note)
+{
+    return note->id > 0 || (note->id == ROBOTS &&
+                            memchr(note->origin, '\0', sizeof note->origin) &&
+                            strstr(note->origin, "://"));
+}
+
 enum seen_code crawl_reading_left(
     const char *path, struct crawl_suspect suspect[CRAWL_READING_MOST],
     size_t *n, struct seen_error *why)
@@ -90,16 +99,20 @@ enum seen_code crawl_reading_left(
         memset(left, 0, sizeof *left);
     for (size_t i = 0; i < CRAWL_READING_MOST; i++) {
         const struct note *note = &left->note[i];
+        struct crawl_suspect *s = &suspect[*n];
 
-        if (note->id <= 0)
+        if (!is_note(note))
             continue;
-        suspect[(*n)++] = (struct crawl_suspect){
+        *s = (struct crawl_suspect){
             .id = note->id,
             .visit = note->visit,
             .lo = note->lo,
             .hi = note->hi,
             .alone = note->alone && !memcmp(left->boot, boot, BOOT),
         };
+        if (note->id == ROBOTS)
+            memcpy(s->origin, note->origin, sizeof s->origin);
+        ++*n;
     }
     free(left);
     return SEEN_OK;
@@ -187,6 +200,8 @@ void crawl_reading_begin(struct crawl_reading *r, unsigned reader,
 {
     struct note *note;
 
+    if (r && page->robots)
+        crawl_reading_begin_robots(r, reader, page->robots, alone);
     if (!r || page->robots)
         return;
     note = &r->notes->note[reader];
@@ -195,6 +210,20 @@ void crawl_reading_begin(struct crawl_reading *r, unsigned reader,
     atomic_store_explicit(&note->hi, page->key.hi, memory_order_relaxed);
     atomic_store_explicit(&note->alone, alone, memory_order_relaxed);
     atomic_store_explicit(&note->id, page->id, memory_order_release);
+}
+
+void crawl_reading_begin_robots(struct crawl_reading *r, unsigned reader,
+                                const struct crawl_origin *origin, bool alone)
+{
+    struct note *note;
+
+    if (!r || origin->len >= CRAWL_READING_ORIGIN)
+        return;
+    note = &r->notes->note[reader];
+    memcpy(note->origin, origin->name, origin->len);
+    note->origin[origin->len] = '\0';
+    atomic_store_explicit(&note->alone, alone, memory_order_relaxed);
+    atomic_store_explicit(&note->id, ROBOTS, memory_order_release);
 }
 
 void crawl_reading_end(struct crawl_reading *r, unsigned reader)

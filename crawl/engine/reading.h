@@ -20,6 +20,9 @@
  * suspected that did nothing, which costs little. A note is a store of five
  * words, and no system call.
  *
+ * A robots.txt has no row: it is noted by the name of its origin, while it is
+ * read, and while readers ask it about pages.
+ *
  * What a suspect is, and what is done about it: aside.h.
  *
  * Threads: a note belongs to one reader. Opening, closing and
@@ -35,13 +38,18 @@
 
 #include <seen/error.h>
 
+struct crawl_origin;
 struct crawl_page;
 struct crawl_reading;
 
-enum { CRAWL_READING_MOST = 64 }; /* notes, and so readers */
+enum {
+    CRAWL_READING_MOST = 64,   /* notes, and so readers */
+    CRAWL_READING_ORIGIN = 288 /* bytes of a name, with a zero */
+};
 
-/* A page that was being read when a process died. */
+/* A page, or a robots.txt, that was being read when a process died. */
 struct crawl_suspect {
+    char origin[CRAWL_READING_ORIGIN]; /* of a robots.txt; or "" */
     int64_t id, visit; /* as the page had them */
     uint64_t lo, hi;   /* its key */
     bool alone; /* nothing else was being read, and the machine runs on */
@@ -59,9 +67,12 @@ enum seen_code crawl_reading_open(struct crawl_reading **out, const char *path,
 /* And remove it; NULL is accepted. Nobody may read any more. */
 void crawl_reading_close(struct crawl_reading *r);
 
-/* With NULL nothing is noted; nor is a robots.txt, which has no row. */
+/* With NULL nothing is noted; nor is a robots.txt whose origin has a longer
+   name. */
 void crawl_reading_begin(struct crawl_reading *r, unsigned reader,
                          const struct crawl_page *page, bool alone);
+void crawl_reading_begin_robots(struct crawl_reading *r, unsigned reader,
+                                const struct crawl_origin *origin, bool alone);
 void crawl_reading_end(struct crawl_reading *r, unsigned reader);
 
 #endif

@@ -24,6 +24,7 @@
 #include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
 #include "../page/scope.h"
+#include "aside.h"
 
 enum {
     AT_HAND = 8,
@@ -219,6 +220,9 @@ static enum seen_code recall_robots(struct crawl *c, struct crawl_page *page,
     if (o->looked)
         return SEEN_OK;
     o->looked = true; /* of this thread only */
+    pthread_mutex_lock(&c->lock);
+    o->trust = crawl_aside_trust(c, name);
+    pthread_mutex_unlock(&c->lock);
     code = recall_failures(c, page->host, o, page->visit, why);
     if (code != SEEN_OK)
         return code;

@@ -41,6 +41,7 @@ enum seen_code crawl_robots_redirect(struct crawl_page *page,
     crawl_page_share(next, page->shared);
     next->hops = page->hops + 1;
     next->attempts = page->attempts;
+    next->flags = page->flags;
     page->onward = next;
     return SEEN_OK;
 }

@@ -8,11 +8,13 @@
 #include "../page/scope.h"
 #include "inside.h"
 
-static const char table[] =
+static const char tables[] =
     "CREATE TABLE IF NOT EXISTS aside (key BLOB PRIMARY KEY, visit INTEGER "
     "NOT NULL, priority INTEGER NOT NULL, via INTEGER NOT NULL, depth INTEGER "
     "NOT NULL, flags INTEGER NOT NULL, url TEXT NOT NULL, path TEXT NOT NULL, "
-    "type TEXT NOT NULL) WITHOUT ROWID";
+    "type TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE IF NOT EXISTS suspect_robots (origin TEXT PRIMARY KEY, "
+    "deaths INTEGER NOT NULL, noted INTEGER NOT NULL) WITHOUT ROWID";
 
 static enum seen_code no_memory(struct seen_error *why)
 {
@@ -83,6 +85,56 @@ static enum seen_code suspect_row(struct crawl_state *s,
     return sql_do(st, why);
 }
 
+static enum seen_code count_death(struct crawl *c,
+                                  const struct crawl_suspect *suspect,
+                                  struct seen_error *why)
+{
+    const int64_t now = crawl_now(c), day = 86400000;
+    struct sql_statement *st;
+    enum seen_code code;
+
+    code = sql_prepare(
+        &st, crawl_folder_of(c)->state.db,
+        "INSERT INTO suspect_robots VALUES (?1, ?2, ?3) ON CONFLICT (origin) "
+        "DO UPDATE SET deaths = CASE WHEN noted > ?4 THEN deaths ELSE 0 END + "
+        "?2, noted = ?3",
+        why);
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_text(st, 1, span_of(suspect->origin));
+    sql_bind_number(st, 2, suspect->alone);
+    sql_bind_number(st, 3, now);
+    sql_bind_number(st, 4, now - CRAWL_SUSPECT_DAYS * day);
+    return sql_do(st, why);
+}
+
+/* The third death makes a row of those that are set aside. */
+static enum seen_code suspect_robots(struct crawl *c,
+                                     const struct crawl_suspect *suspect,
+                                     struct seen_error *why)
+{
+    struct crawl_state *s = &crawl_folder_of(c)->state;
+    unsigned char key[CRAWL_ASIDE_KEY];
+    enum seen_code code = sql_run(s->db, tables, why);
+    struct sql_statement *st;
+
+    if (code == SEEN_OK)
+        code = count_death(c, suspect, why);
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, s->db,
+                           "INSERT OR REPLACE INTO aside SELECT ?1, ?2, 0, 0, "
+                           "0, 0, origin || '/robots.txt', 'P', '' FROM "
+                           "suspect_robots WHERE origin = ?3 AND deaths >= 3",
+                           why);
+    if (code != SEEN_OK)
+        return code;
+    crawl_aside_robots_key(key, span_of(suspect->origin));
+    sql_bind_bytes(st, 1, (struct seen_span){ (const char *)key, sizeof key });
+    sql_bind_number(st, 2, s->visit.id);
+    sql_bind_text(st, 3, span_of(suspect->origin));
+    return sql_do(st, why);
+}
+
 /* The notes are emptied after this. Who dies in between counts a death twice,
    which takes three such moments to matter. */
 static enum seen_code note_suspects(struct crawl *c, const char *path,
@@ -99,7 +151,8 @@ static enum seen_code note_suspects(struct crawl *c, const char *path,
     if (code != SEEN_OK || !n)
         return code;
     for (size_t i = 0; code == SEEN_OK && i < n; i++)
-        code = suspect_row(&f->state, &suspect[i], why);
+        code = *suspect[i].origin ? suspect_robots(c, &suspect[i], why)
+                                  : suspect_row(&f->state, &suspect[i], why);
     if (code == SEEN_OK)
         return sql_commit(f->state.db, why);
     sql_rollback(f->state.db);
@@ -116,7 +169,7 @@ enum seen_code crawl_folder_aside_keep(struct crawl *c,
     unsigned char key[CRAWL_ASIDE_KEY];
     const struct seen_span bytes = { (const char *)key, sizeof key };
     struct sql_statement *st;
-    enum seen_code code = sql_run(f->state.db, table, why);
+    enum seen_code code = sql_run(f->state.db, tables, why);
 
     if (code == SEEN_OK)
         code = sql_prepare(&st, f->state.db,
@@ -163,17 +216,19 @@ enum seen_code crawl_folder_aside_find(struct crawl_state *s,
     return code;
 }
 
-static enum seen_code load_keys(struct crawl *c, struct seen_error *why)
+/* Both tables are made at once. */
+static enum seen_code load(struct crawl *c, const char *rows,
+                           bool (*add)(struct crawl *c, struct seen_span what),
+                           struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code;
     bool row;
 
-    code = sql_prepare(&st, crawl_folder_of(c)->state.db,
-                       "SELECT key FROM aside", why);
+    code = sql_prepare(&st, crawl_folder_of(c)->state.db, rows, why);
     while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
            row)
-        if (!crawl_aside_add(c, sql_text(st, 0))) {
+        if (!add(c, sql_text(st, 0))) {
             sql_reset(st);
             return no_memory(why);
         }
@@ -210,6 +265,8 @@ static enum seen_code queue_again(struct crawl *c, int64_t *all, int64_t *here,
         bool mine = sql_number(st, 7) == f->state.visit.id;
 
         ++*all;
+        if (span_is(page.path, "P")) /* a robots.txt, which no row asks for */
+            continue;
         *here += mine;
         code = crawl_commit_start(c, &page, !mine, why);
         if (code != SEEN_OK)
@@ -237,7 +294,8 @@ static enum seen_code retry_all(struct crawl *c, struct seen_error *why)
         code = crawl_state_count(&f->state, crawl_outcome_names[CRAWL_ASIDE],
                                  -here, why);
     if (code == SEEN_OK)
-        code = sql_run(f->state.db, "DELETE FROM aside", why);
+        code = sql_run(f->state.db,
+                       "DELETE FROM aside; DELETE FROM suspect_robots", why);
     if (code == SEEN_OK && all && f->state.visit.ended)
         code = crawl_state_end_visit(&f->state, 0, why);
     return code == SEEN_OK ? frontier_flush(f->state.frontier, why) : code;
@@ -272,10 +330,15 @@ enum seen_code crawl_folder_aside_open(struct crawl *c, struct seen_error *why)
     code = note_suspects(c, path, why);
     if (code == SEEN_OK)
         code = has_table(&f->state, &has, why);
+    if (code == SEEN_OK && has) /* made by an earlier version: one of them */
+        code = sql_run(f->state.db, tables, why);
     if (code == SEEN_OK && has && c->settings->retry_aside)
         code = retry(c, why);
     if (code == SEEN_OK && has)
-        code = load_keys(c, why);
+        code = load(c, "SELECT key FROM aside", crawl_aside_add, why);
+    if (code == SEEN_OK && has)
+        code = load(c, "SELECT origin FROM suspect_robots",
+                    crawl_aside_suspect, why);
     if (code == SEEN_OK)
         code = crawl_reading_open(&c->reading, path, why);
     free(path);

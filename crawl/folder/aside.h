@@ -2,8 +2,8 @@
  * aside.h - pages of a folder that killed their process: engine/aside.h.
  *
  *     DIR/reading     while a crawl runs: which pages its readers have
- *     aside(key, visit, url ...)      a table of the state, made with its first
- *                                     row, so that older folders need nothing
+ *     aside(key, visit, url ...)      tables of the state, made with the first
+ *     suspect_robots(origin, deaths)  row, so that older folders need nothing
  *
  *     code = crawl_folder_aside_open(c, &why);         when a visit has begun
  *     code = crawl_folder_aside_keep(c, page, &why);   in a commit

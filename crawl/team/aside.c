@@ -26,6 +26,7 @@
 #include "../../lib/disk/disk.h"
 #include "../../lib/disk/lock.h"
 #include "../../lib/disk/walk.h"
+#include "../../lib/text/span.h"
 #include "../engine/aside.h"
 #include "cache.h"
 
@@ -56,8 +57,13 @@ static enum seen_code note_suspects(struct crawl *c, const char *path,
     for (size_t i = 0; i < n; i++) {
         suspect[i] = (struct frontier_suspect){ .id = left[i].id,
                                                 .visit = left[i].visit,
-                                                .alone = left[i].alone };
-        crawl_aside_key(suspect[i].key, left[i].lo, left[i].hi);
+                                                .alone = left[i].alone,
+                                                .origin = span_of(
+                                                    left[i].origin) };
+        if (*left[i].origin)
+            crawl_aside_robots_key(suspect[i].key, span_of(left[i].origin));
+        else
+            crawl_aside_key(suspect[i].key, left[i].lo, left[i].hi);
     }
     return code == SEEN_OK && n
                ? frontier_shared_suspect(crawl_team_of(c)->frontier, suspect,
@@ -111,6 +117,11 @@ static bool take_key(void *owner, struct seen_span key)
     return crawl_aside_add(owner, key);
 }
 
+static bool take_origin(void *owner, struct seen_span origin)
+{
+    return crawl_aside_suspect(owner, origin);
+}
+
 /* Pages that others have set aside since, or ask for again. */
 static enum seen_code look(struct crawl *c, struct seen_error *why)
 {
@@ -120,7 +131,11 @@ static enum seen_code look(struct crawl *c, struct seen_error *why)
     if (code != SEEN_OK)
         return code;
     crawl_aside_forget(c);
-    return frontier_shared_aside(crawl_team_of(c)->frontier, take_key, c, why);
+    code = frontier_shared_aside(crawl_team_of(c)->frontier, take_key, c, why);
+    return code == SEEN_OK
+               ? frontier_shared_suspects(crawl_team_of(c)->frontier,
+                                          take_origin, c, why)
+               : code;
 }
 
 enum seen_code crawl_team_aside_tend(struct crawl *c, struct seen_error *why)

@@ -26,6 +26,7 @@ static struct crawl_host *host_of(struct crawl *c, int64_t id,
     assert_non_null(o);
     assert_int_equal(
         crawl_origin_know(host, o, 200, span_of(rules), 1000, NULL), SEEN_OK);
+    host->asked = o;
     for (int i = 0; i < pages; i++) {
         char url[2048];
         const struct frontier_page row = {
@@ -54,7 +55,7 @@ static unsigned turn(struct crawl *c, struct crawl_host *host, int64_t until,
     crawl_allow_ask(c, host);
     assert_true(host->asking);
     assert_ptr_equal(crawl_allow_next(c), host);
-    assert_int_equal(crawl_allow_answer(c, host, steps, NULL), SEEN_OK);
+    assert_int_equal(crawl_allow_answer(c, host, 0, steps, NULL), SEEN_OK);
     assert_true(host->place && !host->asking && !c->asking && !c->to_ask);
     crawl_hosts_pop(&c->hosts, host);
     for (struct crawl_page *p = host->first; p; p = p->next)
@@ -116,12 +117,36 @@ TEST(hosts_take_turns)
     crawl_allow_ask(c, two);
     assert_int_equal(c->asking, 2);
     assert_ptr_equal(crawl_allow_next(c), one);
-    assert_int_equal(crawl_allow_answer(c, one, &steps, NULL), SEEN_OK);
+    assert_int_equal(crawl_allow_answer(c, one, 0, &steps, NULL), SEEN_OK);
     crawl_allow_ask(c, one);
     assert_ptr_equal(crawl_allow_next(c), two);
     crawl_allow_forget(c);
     assert_false(one->asking);
     assert_null(crawl_allow_next(c));
+    end(c);
+}
+
+TEST(a_robots_txt_that_is_suspect_comes_first_and_is_asked_alone)
+{
+    struct crawl *c = begin();
+    struct crawl_host *one = host_of(c, 1, "User-agent: *\nAllow: /\n", "/",
+                                     1);
+    struct crawl_host *two = host_of(c, 2, "User-agent: *\nAllow: /\n", "/",
+                                     1);
+    uint64_t steps;
+
+    two->asked->trust = CRAWL_SUSPECT;
+    crawl_allow_ask(c, one);
+    crawl_allow_ask(c, two);
+    assert_ptr_equal(c->to_ask_alone, two);
+    assert_ptr_equal(crawl_allow_next(c), two);
+    c->alone = true;
+    assert_int_equal(crawl_allow_answer(c, two, 0, &steps, NULL), SEEN_OK);
+    c->alone = false;
+    assert_int_equal(two->asked->trust, CRAWL_TRUSTED);
+    crawl_allow_ask(c, two);
+    assert_ptr_equal(crawl_allow_next(c), one);
+    crawl_allow_forget(c);
     end(c);
 }
 
@@ -185,6 +210,8 @@ int main(void)
             a_turn_is_a_bounded_number_of_pages_and_the_host_comes_up_again),
         cmocka_unit_test(a_turn_is_a_bounded_number_of_steps),
         cmocka_unit_test(hosts_take_turns),
+        cmocka_unit_test(
+            a_robots_txt_that_is_suspect_comes_first_and_is_asked_alone),
         cmocka_unit_test(a_verdict_counts_as_long_as_the_rules_that_gave_it),
         cmocka_unit_test(pages_of_one_origin_are_asked_about_at_a_time),
         cmocka_unit_test(

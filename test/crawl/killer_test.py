@@ -1,8 +1,10 @@
 """Pages that kill the process that reads them: they are set aside, and nothing else is. killer.c is preloaded for that."""
 import concurrent.futures
+import contextlib
 import glob
 import os
 import signal
+import sqlite3
 import subprocess
 
 import pytest
@@ -82,6 +84,31 @@ def test_a_start_url_that_kills_in_a_reader_of_its_own_ends_the_visit(tmp_path, 
         assert (crawl.report()["aside"], crawl.report()["visit"]["number"]) == (0, 2)
 
 
+def asked(site):
+    return [one.path for one in site.log]
+
+
+DEADLY = Answer("User-agent: *\n# %s\nAllow: /\n" % KILLS, type="text/plain")
+
+
+def test_a_robots_txt_that_kills_closes_its_origin_and_no_other(tmp_path, killer):
+    pages = {"/": page("/a"), "/a": page()}
+    with Site({**pages, "/robots.txt": DEADLY}) as bad, Site(pages) as good:
+        crawl = Crawl(tmp_path / "c", bad.url(), good.url())
+        assert restarted(crawl.command("--quiet", "--threads", "2"), killer) == ASIDE
+        assert asked(bad) == ["/robots.txt"] * ASIDE and crawl.urls() == sorted([good.url(), good.url("/a")])
+        said = "robots.txt of %s is set aside, since it kills its readers; see --retry-aside" % bad.url("")
+        assert said in crawl.why(bad.url())
+        assert crawl.why(bad.url("/robots.txt")).startswith("set aside: ")
+        assert said in str(crawl.report()["hosts"])
+        crawl.run("--quiet")                    # does not ask again
+        assert asked(bad) == ["/robots.txt"] * ASIDE
+        bad.pages["/robots.txt"] = Answer("User-agent: *\nAllow: /\n", type="text/plain")
+        crawl.run("--quiet", "--retry-aside")
+        assert asked(bad) == ["/robots.txt"] * (ASIDE + 1) + ["/", "/a"]
+        assert crawl.report()["visit"]["ended"]
+
+
 def test_kills_of_innocent_pages_set_nothing_aside(tmp_path, killer):
     """Each time another page is in a reader, and those before are still suspects."""
     pages = {"/%d" % i: page("/%d" % (i + 1), text="page %d." % i) for i in range(12)}
@@ -107,6 +134,28 @@ class Mixed(Hosts):
         if (handler.headers["Host"], handler.path) == (self.name(0), "/p4"):
             return Answer(page(text=self.deadly))
         return super().answer(handler)
+
+
+def test_a_robots_txt_that_kills_workers_closes_its_origin(tmp_path, killer):
+    with Mixed(2, 4) as web:
+        web.deadly, bad = "mended", web.url(0, "/robots.txt")
+        web.answers["/robots.txt"] = lambda handler: DEADLY if handler.headers["Host"] == web.name(0) else Answer("", 404)
+        team = Team(tmp_path, lease=1)
+        template = web.template(tmp_path)
+        team.enqueue("--delay", "0", template)
+        command = team.command("--drain", "--quiet", "--into", str(tmp_path / "out"))
+        for _ in range(2):      # beside others, and alone
+            assert subprocess.run(command, env=killer).returncode == -signal.SIGSEGV
+        with contextlib.closing(sqlite3.connect(str(tmp_path / "work.db"))) as db, db:
+            assert db.execute("SELECT origin, deaths FROM suspect_robots").fetchall() == [(web.url(0, ""), 0)]
+            db.execute("UPDATE suspect_robots SET deaths = 2")
+        assert restarted(command, killer) == 0
+        assert {one["_url"] for one in team.records()[0]} == {url for url in web.all() if url.startswith(web.url(1))}
+        assert [one["url"] for one in team.status()["aside"]] == [bad]
+        web.answers["/robots.txt"] = Answer("", 404)
+        team.enqueue("--delay", "0", template)
+        team.work("--retry-aside")
+        assert {one["_url"] for one in team.records()[0]} == set(web.all()) and team.status()["aside"] == []
 
 
 def test_workers_that_are_started_again_set_it_aside_and_do_the_rest_once(tmp_path, killer):

@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "crawl/engine/page.h"
+#include "crawl/engine/host.h"
+#include "lib/text/span.h"
 #include "test/folder.h"
 
 static char path[4200];
@@ -88,7 +89,7 @@ TEST(alone_counts_while_the_machine_runs)
 
 TEST(a_process_that_ends_leaves_nothing)
 {
-    struct crawl_page page = page_of(1), robots = page_of(0);
+    struct crawl_page page = page_of(1);
     struct crawl_reading *r;
     struct seen_error why;
 
@@ -97,14 +98,45 @@ TEST(a_process_that_ends_leaves_nothing)
     assert_int_equal(crawl_reading_open(&r, path, &why), SEEN_OK);
     assert_int_equal(left(), 0); /* it is emptied */
     crawl_reading_begin(r, 0, &page, true);
-    robots.robots = (struct crawl_origin *)&page;
-    crawl_reading_begin(r, 1, &robots, true);
     assert_int_equal(left(), 1);
     crawl_reading_close(r);
     assert_true(access(path, F_OK));
     crawl_reading_begin(NULL, 0, &page, true);
     crawl_reading_end(NULL, 0);
     crawl_reading_close(NULL);
+}
+
+TEST(a_robots_txt_is_noted_by_its_origin)
+{
+    struct crawl_hosts hosts = { .slow = 0 };
+    struct crawl_host *host = crawl_host_add(&hosts, 1, span_of("a.example"),
+                                             0);
+    struct crawl_page page = page_of(0);
+    struct crawl_reading *r;
+    struct seen_error why;
+    char name[CRAWL_READING_ORIGIN + 1];
+
+    memset(name, 'x', sizeof name);
+    page.robots = crawl_host_origin(host, span_of("http://a.example:81"));
+    assert_int_equal(crawl_reading_open(&r, path, &why), SEEN_OK);
+    crawl_reading_begin(r, 1, &page, true);
+    assert_int_equal(left(), 1);
+    assert_string_equal(suspect[0].origin, "http://a.example:81");
+    assert_true(suspect[0].alone);
+    crawl_reading_end(r, 1);
+    assert_int_equal(left(), 0);
+    crawl_reading_begin_robots(r, 2, page.robots,
+                               false); /* while it is asked */
+    assert_int_equal(left(), 1);
+    assert_false(suspect[0].alone);
+    crawl_reading_end(r, 2);
+    page.robots = crawl_host_origin(host,
+                                    (struct seen_span){ name, sizeof name });
+    crawl_reading_begin(r, 1, &page, true);
+    assert_int_equal(left(), 0);
+    crawl_reading_begin_robots(NULL, 0, page.robots, true);
+    crawl_reading_close(r);
+    crawl_hosts_clear(&hosts);
 }
 
 TEST(a_damaged_file_says_nothing)
@@ -136,6 +168,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(alone_counts_while_the_machine_runs,
                                         name_file, folder_remove),
         cmocka_unit_test_setup_teardown(a_process_that_ends_leaves_nothing,
+                                        name_file, folder_remove),
+        cmocka_unit_test_setup_teardown(a_robots_txt_is_noted_by_its_origin,
                                         name_file, folder_remove),
         cmocka_unit_test_setup_teardown(a_damaged_file_says_nothing, name_file,
                                         folder_remove),

@@ -153,7 +153,8 @@ static void answer(struct crawl *c)
     uint64_t steps;
 
     while ((host = crawl_allow_next(c))) {
-        assert_int_equal(crawl_allow_answer(c, host, &steps, NULL), SEEN_OK);
+        assert_int_equal(crawl_allow_answer(c, host, 0, &steps, NULL),
+                         SEEN_OK);
         check(c);
     }
 }

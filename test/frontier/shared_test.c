@@ -796,6 +796,48 @@ TEST(a_suspect_is_marked_its_deaths_are_counted_and_it_is_set_aside)
     place_close(&w);
 }
 
+static void die_of(struct place_worker *w, const char *origin, bool alone)
+{
+    struct frontier_suspect suspect = { .key = { 1, 2, 3 },
+                                        .alone = alone,
+                                        .origin = span_of(origin) };
+
+    GOOD(frontier_shared_suspect(w->f, &suspect, 1, &why));
+}
+
+TEST(a_robots_txt_is_set_aside_after_three_deaths_in_a_month)
+{
+    struct place_worker w;
+    int n = 0;
+
+    place_open(&w, "a:1", LEASE);
+    GOOD(frontier_shared_join(w.f, &why));
+    die_of(&w, "http://a.example", false);
+    die_of(&w, "http://a.example", true);
+    die_of(&w, "http://a.example", true);
+    die_of(&w, "http://b.example", true);
+    GOOD(frontier_shared_suspects(w.f, count_key, &n, &why));
+    assert_int_equal(n, 2);
+    GOOD(sql_run(w.db, "UPDATE suspect_robots SET noted = noted - 2600000000",
+                 &why));
+    die_of(&w, "http://a.example", true);
+    assert_int_equal(count_aside(&w), 0);
+    die_of(&w, "http://a.example", true);
+    die_of(&w, "http://a.example", true);
+    assert_int_equal(count_aside(&w), 1);
+    die_of(&w, "http://a.example", true);
+    assert_int_equal(count_aside(&w), 1);
+    assert_int_equal(place_ask(w.db, "SELECT count(*) FROM aside WHERE url = "
+                                     "'http://a.example/robots.txt'"),
+                     1);
+    GOOD(frontier_shared_retry_aside(w.f, &why));
+    assert_int_equal(count_aside(&w), 0);
+    n = 0;
+    GOOD(frontier_shared_suspects(w.f, count_key, &n, &why));
+    assert_int_equal(n, 0);
+    place_close(&w);
+}
+
 TEST(robots_and_due_times_are_kept)
 {
     const struct seen_span origin = span_of("http://h0.example");
@@ -1761,6 +1803,7 @@ int main(void)
         PLACE_TEST(pages_come_by_priority_and_wait_again),
         PLACE_TEST(
             a_suspect_is_marked_its_deaths_are_counted_and_it_is_set_aside),
+        PLACE_TEST(a_robots_txt_is_set_aside_after_three_deaths_in_a_month),
         PLACE_TEST(robots_and_due_times_are_kept),
         PLACE_TEST(a_host_goes_to_the_worker_that_has_another_one),
         PLACE_TEST(one_host_is_taken_by_its_name_and_the_load_is_counted),
