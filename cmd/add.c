@@ -4,14 +4,19 @@
  *     $ seen add crawl.seen http://a.example/ http://b.example/
  *     2 URLs: 1 new, 1 seen; rate now 0.0031, 41.2 % of capacity
  *
+ * A file that is not there is made: a filter that keeps its keys and grows, so
+ * that nobody has to know how many URLs will come.
+ *
  * URLs that were added survive a kill at any moment and, with --sync always
  * (the default), a power failure. --ack prints each URL when it is safe.
  */
 #include "command.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <seen/kind.h>
 
@@ -20,10 +25,13 @@
 #include "ingest.h"
 #include "json.h"
 #include "output.h"
+#include "secret.h"
 #include "select.h"
 
 struct add {
     const char *sync;
+    uint64_t capacity; /* of a new filter */
+    double rate;       /* of a new filter; 0: not given */
     bool over, ack, json;
     struct access_options access;
     struct cmd_inputs inputs;
@@ -45,6 +53,11 @@ static const struct option options[] = {
       "killed process loses nothing in any case" },
     { "over", 0, FLAG, NULL, offsetof(struct add, over),
       "go on past the capacity, with a rising rate" },
+    { "capacity", 0, COUNT, "N", offsetof(struct add, capacity),
+      "of a new filter: distinct URLs to begin with; it grows; default 20000" },
+    { "rate", 0, RATE, "RATE", offsetof(struct add, rate),
+      "of a new filter: share of wrong answers, whatever its size; default "
+      "1%" },
     { "ack", 0, FLAG, NULL, offsetof(struct add, ack),
       "print each URL when it is safe, and an empty line for a bad one; the "
       "summary goes to standard error" },
@@ -66,7 +79,8 @@ static double share(const struct seen_filter *f)
 {
     const struct seen_plan *p = seen_filter_plan(f);
 
-    if (seen_filter_can(f, SEEN_CAN_GROW) || !p->capacity)
+    if (seen_filter_can(f, SEEN_CAN_GROW) || !p->capacity ||
+        seen_store_grows(f, NULL))
         return 0;
     return seen_filter_entries(f) / (double)p->capacity;
 }
@@ -201,7 +215,10 @@ static void warn_if_full(const struct add *a, double full)
     double left = (double)seen_filter_plan(f)->capacity -
                   seen_filter_entries(f);
     bool above = seen_filter_rate(f) > seen_filter_planned(f);
+    struct seen_error why;
 
+    if (seen_store_keeps(f) && !seen_store_grows(f, &why))
+        warning("%s: cannot grow: %s", a->path, why.text);
     if (above && full > 0)
         warning("%s: %s full; the rate is above the planned one", a->path,
                 show_percent(full));
@@ -242,6 +259,71 @@ static void report(const struct add *a)
         output_text("\n");
 }
 
+/* --- a new filter --- */
+
+/* `blocked` has no rates below 1e-4; three of them, whose errors have to meet,
+   take 30 bits per URL at 1e-6, and three lines of memory. */
+static const char *kind_for(double rate)
+{
+    return rate < 1e-4 ? "spatial:3/blocked" : "blocked";
+}
+
+static enum outcome begin(struct add *a)
+{
+    const char *profile = a->access.profile ? a->access.profile : "surt";
+    struct seen_plan plan = { .capacity = SEEN_FIRST_KEYS,
+                              .rate = a->rate > 0 ? a->rate : 0.01,
+                              .tight = true };
+    unsigned char secret[SEEN_SECRET];
+    struct wait wait = a->wait;
+    struct seen_filter *f;
+    struct seen_error why;
+    enum seen_code code;
+
+    if (seen_profile_find(NULL, profile, &why) != SEEN_OK)
+        return trouble_with("--profile", &why);
+    if (a->access.keyed && !secret_read(a->access.keyed, secret))
+        return TROUBLE;
+    if (a->capacity)
+        plan.capacity = a->capacity;
+    strcpy(plan.profile, profile);
+    strcpy(plan.kind, kind_for(plan.rate));
+    plan.keyed = a->access.keyed;
+    code = seen_filter_new_keyed(&f, &plan, plan.keyed ? secret : NULL, &why);
+    explicit_bzero(secret, sizeof secret);
+    if (code == SEEN_OK)
+        code = seen_store_keep_keys(f, &why);
+    if (code == SEEN_OK)
+        do
+            code = seen_store_create(f, a->path, &why);
+        while (wait_again(&wait, code));
+    seen_filter_free(f);
+    if (code == SEEN_EXISTS) /* another process was faster */
+        return YES;
+    if (code != SEEN_OK)
+        return trouble_with(a->path, &why);
+    warning("%s: a new filter, of profile %s and a rate of %s; it grows, and "
+            "keeps its keys in %s.keys",
+            a->path, profile, show_rate(plan.rate), a->path);
+    return YES;
+}
+
+static bool missing(const char *path)
+{
+    return !access_is_remote(path) && access(path, F_OK) && errno == ENOENT;
+}
+
+/* The same command makes the filter once, and adds to it later. */
+static enum outcome compare_rate(const struct add *a)
+{
+    double rate = seen_filter_plan(a->filter)->rate;
+
+    if (!(a->rate > 0) || fabs(rate - a->rate) <= 1e-9 * rate)
+        return YES;
+    return trouble("%s: exists, with a rate of %s; --rate is for a new filter",
+                   a->path, show_rate(rate));
+}
+
 static enum outcome run(void *settings, char **operand)
 {
     struct add *a = settings;
@@ -249,11 +331,15 @@ static enum outcome run(void *settings, char **operand)
     enum outcome out;
 
     a->path = operand[0];
+    if (missing(a->path) && begin(a) != YES)
+        return TROUBLE;
     a->filter = access_write(a->path, &a->access, operand[1],
                              access_sync(a->sync), a->over, a->wait);
     if (!a->filter)
         return TROUBLE;
-    out = add(a, operand + 1);
+    out = compare_rate(a);
+    if (out == YES)
+        out = add(a, operand + 1);
     if (out == YES || a->sum[0] || a->sum[1])
         report(a);
     if (seen_store_close(a->filter, &why) != SEEN_OK)
@@ -272,7 +358,14 @@ const struct command cmd_add = {
     .absent = cmd_keys_absent,
     .options = options,
     .about =
-        "Adds URLs, and prints how many were new and the rate after that. The "
+        "Adds URLs, and prints how many were new and the rate after that. If "
+        "FILTER does not exist, it is made, and grows: it begins with room for "
+        "20,000 URLs, has the planned rate at every size, and takes at most "
+        "twice the memory of a filter that was planned for its URLs. For this "
+        "it keeps 16 bytes per URL, which are read only to grow, in the file "
+        "FILTER.keys (mode 0600: hashes of URLs can be guessed). A copy of "
+        "FILTER alone answers, but does not grow. seen meta FILTER "
+        "--forget-keys removes the keys. The "
         "URLs are operands, or come from standard input, or from the files and "
         "folders given by -i: lists of URLs, and all that seen build reads. For "
         "a large index use --sync no, which makes the journal cheap; after a "
@@ -301,7 +394,8 @@ const struct command cmd_add = {
         "0 if all URLs were added, 2 if not, also if a part of the input "
         "could not be read; bad lines do not change it unless all were bad or "
         "--strict is given.",
-    .examples = "$ seen add crawl.seen http://a.example/ http://b.example/\n"
+    .examples = "$ crawler | seen add new.seen\n"
+                "$ seen add crawl.seen http://a.example/ http://b.example/\n"
                 "$ crawler | seen add --sync everysec --ack crawl.seen\n",
     .run = run,
 };

@@ -24,13 +24,16 @@
 #include "output.h"
 
 struct meta {
-    bool json;
+    bool json, forget;
     struct wait wait;
 };
 
 static const struct option options[] = {
     JSON_OPTION(struct meta, json,
                 "print a JSON object of all metadata, after a change also"),
+    { "forget-keys", 0, FLAG, NULL, offsetof(struct meta, forget),
+      "remove the log of keys of a filter that grows (FILTER.keys): it does "
+      "not grow any more" },
     WAIT_OPTION(struct meta, wait),
     { .name = NULL }
 };
@@ -135,6 +138,8 @@ static enum outcome change(struct meta *m, const char *path, char **pair)
     access_warn(f, path);
     for (; *pair && out == YES; pair++)
         out = set(f, *pair);
+    if (out == YES && m->forget && seen_store_forget_keys(f, &why) != SEEN_OK)
+        out = trouble_with(path, &why);
     if (out != YES) {
         seen_store_abandon(f);
         return out;
@@ -156,12 +161,12 @@ static enum outcome run(void *settings, char **operand)
 
     for (; operand[n]; n++)
         pairs += strchr(operand[n], '=') != NULL;
-    if (pairs && pairs < n - 1)
+    if ((pairs || m->forget) && pairs < n - 1)
         return trouble("either names, which are printed, or NAME=VALUE; "
                        "usage: seen meta %s",
                        cmd_meta.synopsis);
-    return pairs ? change(m, operand[0], operand + 1)
-                 : print(m, operand[0], operand + 1);
+    return pairs || m->forget ? change(m, operand[0], operand + 1)
+                              : print(m, operand[0], operand + 1);
 }
 
 const struct command cmd_meta = {

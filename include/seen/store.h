@@ -170,6 +170,10 @@ enum { SEEN_FIRST_KEYS = 20000 };
 enum seen_code seen_store_keep_keys(struct seen_filter *f,
                                     struct seen_error *why);
 
+/* Was the file of f made to keep its keys? Also of a copy, and after the log was
+   lost. */
+bool seen_store_keeps(const struct seen_filter *f);
+
 /* Will a filter that is open for writing grow when it is full? If not, `why`
    has the reason; also if it was full and could not grow, and went on past its
    capacity. */

@@ -113,42 +113,66 @@ static enum seen_code lose(struct store_keys_log *k, const char *what)
     return SEEN_OK;
 }
 
-static bool read_slot(const struct store_keys_log *k, unsigned slot,
-                      struct store_keys_slot *s)
+/* Is the file shorter, that is damage. Other failures are those of the disk. */
+static enum seen_code read_some(const struct store_keys_log *k,
+                                unsigned char *bytes, size_t len, uint64_t at,
+                                struct seen_error *why)
+{
+    enum seen_code code = disk_read(k->fd, bytes, len, at, why);
+
+    if (code == SEEN_CORRUPT)
+        memset(bytes, 0, len);
+    return code == SEEN_CORRUPT ? SEEN_OK : code;
+}
+
+/* *named: is it a slot, and of the file with head h? */
+static enum seen_code read_slot(const struct store_keys_log *k, unsigned slot,
+                                const struct store_head *h,
+                                struct store_keys_slot *s, bool *named,
+                                struct seen_error *why)
 {
     unsigned char bytes[SLOT_LEN];
+    enum seen_code code = read_some(k, bytes, SLOT_LEN, slot_at(slot), why);
 
-    if (disk_read(k->fd, bytes, SLOT_LEN, slot_at(slot), NULL) != SEEN_OK ||
-        little_64(bytes + 32) != store_checksum(bytes, 32))
-        return false;
     s->identity = little_64(bytes);
     s->applied = little_64(bytes + 8);
     s->count = little_64(bytes + 16);
     s->sum = little_64(bytes + 24);
-    return true;
+    *named = code == SEEN_OK &&
+             little_64(bytes + 32) == store_checksum(bytes, 32) &&
+             s->identity == h->identity && s->applied == h->applied;
+    return code;
 }
 
 static enum seen_code read_log(struct store_keys_log *k,
-                               const struct store_head *h)
+                               const struct store_head *h,
+                               struct seen_error *why)
 {
     unsigned char head[HEAD_LEN];
+    enum seen_code code = read_some(k, head, sizeof head, 0, why);
+    bool named = false;
     struct stat it;
 
-    if (disk_read(k->fd, head, sizeof head, 0, NULL) != SEEN_OK ||
-        memcmp(head, magic, sizeof magic) ||
+    if (code == SEEN_OK && fstat(k->fd, &it))
+        code = seen_fail(why, SEEN_IO, 0, "its log of keys cannot be read");
+    if (code != SEEN_OK)
+        return code;
+    if (memcmp(head, magic, sizeof magic) ||
         little_64(head + 16) != store_checksum(head, 16))
         return lose(k, "its log of keys is damaged");
     if (little_32(head + 8) != KEYS_VERSION ||
         little_32(head + 12) != HASH_VERSION)
         return lose(k, "its log of keys has a later version");
-    for (k->at = 0; k->at < 2; k->at++)
-        if (read_slot(k, k->at, &k->now) && k->now.identity == h->identity &&
-            k->now.applied == h->applied)
-            break;
-    if (k->at == 2)
+    for (unsigned slot = 0; slot < 2 && code == SEEN_OK && !named; slot++) {
+        k->at = slot;
+        code = read_slot(k, slot, h, &k->now, &named, why);
+    }
+    if (code != SEEN_OK)
+        return code;
+    if (!named)
         return lose(k, "its log of keys is that of another file, or an older "
                        "version or another program has changed the filter");
-    if (fstat(k->fd, &it) || k->now.count > (uint64_t)INT64_MAX / KEY_BYTES ||
+    if (k->now.count > (uint64_t)INT64_MAX / KEY_BYTES / 2 ||
         (k->now.count && (uint64_t)it.st_size < key_at(k->now.count)))
         return lose(k, "its log of keys was cut short");
     return SEEN_OK;
@@ -171,12 +195,12 @@ enum seen_code store_keys_open(struct store_keys_log *k,
 
     memset(k, 0, sizeof *k);
     k->fd = -1;
-    k->kept = value != NULL;
+    k->kept = value && store_keys_suit(f); /* another kind was made of it */
     if (!k->kept)
         return SEEN_OK;
     k->whole = true;
-    if (strcmp(value, "1") != 0 || !store_keys_suit(f))
-        return lose(k, "this version cannot keep the keys of such a filter");
+    if (strcmp(value, "1") != 0)
+        return lose(k, "a later version keeps them in another way");
     if (empty(f, h)) {
         k->now.identity = h->identity;
         return SEEN_OK;
@@ -188,7 +212,7 @@ enum seen_code store_keys_open(struct store_keys_log *k,
         return lose(k, "its log of keys is not a regular file");
     if (k->fd < 0)
         return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be opened");
-    return read_log(k, h);
+    return read_log(k, h, why);
 }
 
 void store_keys_close(struct store_keys_log *k)

@@ -366,6 +366,11 @@ enum seen_code seen_store_keep_keys(struct seen_filter *f,
     return seen_meta_set(f, KEYS_META, "1", why);
 }
 
+bool seen_store_keeps(const struct seen_filter *f)
+{
+    return seen_meta_get(f, KEYS_META) != NULL;
+}
+
 bool seen_store_grows(const struct seen_filter *f, struct seen_error *why)
 {
     const struct store_writer *w = f ? writer_of(f) : NULL;

@@ -57,7 +57,7 @@ seen build --quiet -o r --kind growing/counting:8 urls
 
 # Not everything can be added to.
 seen add fuse http://b.example/1
-seen add nonesuch http://b.example/1
+seen add nonesuch/f http://b.example/1
 seen add . http://b.example/1
 seen add urls http://b.example/1
 seen add f --profile nonsense http://b.example/1

@@ -196,6 +196,39 @@ class AddGrowing(Adds):
     plan = ["--kind", "growing/bloom", "--capacity", "100"]
 
 
+class AddKept(Adds):
+    """A filter that grows: from a capacity of 400 URLs to one of 800, and it can go on growing."""
+    later = ["http://later.example/%d" % i for i in range(900)]
+
+    def prepare(self, folder):
+        plain(folder, "add", "--capacity", "100", "f.seen", stdin=lines(OLD))
+
+    def after(self, folder, done, whole):
+        acknowledged = super().after(folder, done, whole)
+        ensure("cannot grow" not in done.err or not whole, done.err)
+        later = run(["add", "f.seen"], folder, stdin=lines(self.later), injected=False)
+        ensure(later.code == 0 and "cannot grow" not in later.err, "afterwards", later.code, later.err)
+        holds(folder, "f.seen", OLD + acknowledged + self.later)
+        return acknowledged
+
+
+class AddNew(Scenario):
+    """The filter is made."""
+    words = ["add", "--ack", "--rate", "0.1%", "f.seen"]
+    stdin = lines(NEW)
+
+    def after(self, folder, done, whole):
+        acknowledged = done.out.decode().split("\n")[:-1]
+        ensure(not whole or len(acknowledged) == len(NEW), "acknowledged", len(acknowledged))
+        if os.path.exists(os.path.join(folder, "f.seen")):
+            holds(folder, "f.seen", acknowledged)
+        else:
+            ensure(not acknowledged, "acknowledged URLs, and made no filter")
+
+    def afterwards(self, folder):
+        holds(folder, "f.seen", NEW)
+
+
 class AddDated(Adds):
     """A filter whose date follows adds: it is replaced, or only its date is not."""
     plan = ["--kind", "bloom", "--capacity", "1000", "--meta", "as-of=2020-06-01"]
@@ -617,7 +650,7 @@ class WarcCheck(Scenario):
 
 
 OFFLINE = {re.sub("(?<!^)(?=[A-Z])", "-", it.__name__).lower(): it for it in (
-    BuildList, BuildIndex, BuildFew, BuildResume, BuildResumeKeys, BuildPipe, Adds, AddFew, AddGrowing, AddDated, AddCounting, AddParts,
+    BuildList, BuildIndex, BuildFew, BuildResume, BuildResumeKeys, BuildPipe, Adds, AddFew, AddGrowing, AddKept, AddNew, AddDated, AddCounting, AddParts,
     Remove, Dedup, DedupNew,
     DedupAlone, Merge, Meta, ConvertText, ConvertBack, Publish, Harvest, Crawl, Prune, Classify, ClassifyJournal, Check,
     CheckFew, CheckList, CheckJournal, Count, Info,

@@ -1,0 +1,34 @@
+# A filter that nobody planned: seen add makes it, and it grows.
+seq -f 'http://a.example/%.0f' 5000 >urls
+norate() { sed -E 's/(rate now |rate of |"rate": |"entries": )[0-9.e-]+/\1X/g'; }
+session <<'END'
+seen add --capacity 1000 new.seen http://a.example/1 http://b.example/ 2>&1 | norate
+seen add new.seen -i urls | norate
+ls; stat -c %a new.seen.keys
+seen check --count new.seen -i urls
+seen info new.seen | grep -E 'kind|apacity'
+seen add --rate 0.1% new.seen http://c.example/
+seen add --rate 1% --capacity 1000 new.seen http://a.example/1 | norate
+
+# Very low rates are another kind.
+seen add --rate 1e-6 low.seen http://a.example/ 2>&1 | norate
+seen info low.seen | grep -E '^ *kind' | head -1
+
+# A copy answers, and says that it cannot grow.
+cp new.seen copy.seen
+seen check copy.seen http://a.example/77
+seen add copy.seen http://d.example/ 2>&1 | norate
+seq -f 'http://e.example/%.0f' 9000 | seen add copy.seen 2>&1 | sed -E 's/after [0-9,]+ of/after N of/' | norate
+
+# The keys can be removed.
+seen meta --forget-keys new.seen
+ls
+seen check --count new.seen -i urls
+seen meta --forget-keys new.seen
+seen meta --forget-keys new.seen title
+
+# Keyed: with the key of the one who adds.
+echo 0123456789abcdef0123456789abcdef >key; chmod 600 key
+seen add --keyed key keyed.seen -i urls 2>&1 | norate
+seen check --keyed key --count keyed.seen -i urls
+END
