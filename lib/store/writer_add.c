@@ -295,7 +295,8 @@ bool store_writer_hold(struct store_writer *w, size_t n)
     pthread_mutex_unlock(&w->flushing);
     if (pthread_mutex_trylock(&w->mutex))
         return false;
-    can = !w->exclusive && !w->held && !w->failed && has_room(w, n);
+    can = !w->exclusive && !w->held && !w->failed && has_room(w, n) &&
+          (!w->keys.kept || w->f->stripes); /* else it may grow */
     if (can) {
         w->held = true;
         w->holder = pthread_self();
