@@ -5,11 +5,21 @@
  * cells once. There is one row per path. It is for one version of the file: its
  * device, inode and time of change; another version makes it unchecked again,
  * and what a check has found about a version that was replaced meanwhile is
- * dropped. Files that are offered for download have their digest computed by
- * the same thread.
+ * dropped. Files that are offered for download have their digest computed in
+ * the same way.
+ *
+ * A large file that answers meanwhile is read by a thread that gets only the time of
+ * CPUs that nobody else wants (SCHED_IDLE): requests come first. Another thread
+ * waits for it and keeps what it found, since a thread that may have to wait for
+ * long must not hold the lock of the set:
+ *
+ *     archive_check_run()    files that do not answer until they are checked
+ *     check_aside()          the others
+ *         read_when_idle()   one of them
  */
 #include "inside.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +27,10 @@
 #include "../../lib/text/buffer.h"
 #include "guard.h"
 
-enum { TRIES = 3 };
+enum {
+    TRIES = 3,
+    SMALL = 1 << 23 /* bytes of a file that is read in milliseconds */
+};
 
 /*
  * A file that looks broken is checked again before it is called broken: a
@@ -50,13 +63,54 @@ static enum archive_condition check_file(const char *path,
     }
 }
 
+/* A file to be read, and what was found. */
+struct archive_reading {
+    const char *path;
+    bool digests; /* its digest is wanted, not its condition */
+    enum archive_condition condition;
+    struct seen_error why;
+    bool digested;
+    unsigned char digest[SEEN_DIGEST];
+};
+
+static void read_file(struct archive_reading *r)
+{
+    if (r->digests)
+        r->digested = seen_digest_file(r->path, r->digest, NULL, NULL) ==
+                      SEEN_OK;
+    else
+        r->condition = check_file(r->path, &r->why);
+}
+
+/* Where the system does not let it wait, it does not. */
+static void *read_when_idle(void *given)
+{
+    const struct sched_param none = { .sched_priority = 0 };
+
+    sched_setscheduler(0, SCHED_IDLE, &none);
+    read_file(given);
+    return NULL;
+}
+
+static void read_aside(struct archive_reading *r)
+{
+    pthread_t thread;
+    struct stat it;
+
+    if ((!stat(r->path, &it) && it.st_size <= SMALL) ||
+        pthread_create(&thread, NULL, read_when_idle, r))
+        read_file(r);
+    else
+        pthread_join(thread, NULL);
+}
+
 /* Of the files that are to be checked, one that was tried least often. */
-static struct archive_check *next_check(struct archive_set *set)
+static struct archive_check *next_check(struct archive_set *set, bool urgent)
 {
     struct archive_check *best = NULL;
 
     for (struct archive_check *c = set->checks; c; c = c->next)
-        if (c->condition == ARCHIVE_UNCHECKED &&
+        if (c->condition == ARCHIVE_UNCHECKED && c->urgent == urgent &&
             (!best || c->tries < best->tries))
             best = c;
     return best;
@@ -80,46 +134,76 @@ static bool is_current(const struct archive_check *c)
 
 /* Check one file, without the lock: rows stay until the set is freed. Results
    for what was replaced meanwhile are dropped. */
-static void check(struct archive_set *set, struct archive_check *c)
+static void check(struct archive_set *set, struct archive_check *c,
+                  void read(struct archive_reading *r))
 {
     const struct archive_check was = *c;
-    enum archive_condition found;
-    struct seen_error why;
-    bool digested;
+    struct archive_reading r = { .path = was.path };
+    bool same;
 
     pthread_mutex_unlock(&set->lock);
-    found = check_file(was.path, &why);
+    read(&r);
     pthread_mutex_lock(&set->lock);
     if (c->turn != was.turn || !same_version(c, was.dev, was.ino, was.changed))
         return;
-    c->condition = found;
-    c->why = why;
+    c->condition = r.condition;
+    c->urgent = false;
+    c->why = r.why;
     c->tries++;
-    if (found != ARCHIVE_UNCHECKED)
+    if (r.condition != ARCHIVE_UNCHECKED)
         archive_set_changed(set);
-    if (found != ARCHIVE_GOOD || !set->digests || set->stop)
+    if (r.condition != ARCHIVE_GOOD || !set->digests || set->stop)
         return;
     pthread_mutex_unlock(&set->lock);
-    digested = seen_digest_file(was.path, c->digest, NULL, NULL) == SEEN_OK &&
-               is_current(&was);
+    r.digests = true;
+    read(&r);
+    same = is_current(&was);
     pthread_mutex_lock(&set->lock);
-    c->digested = digested && c->turn == was.turn &&
+    c->digested = r.digested && same && c->turn == was.turn &&
                   same_version(c, was.dev, was.ino, was.changed);
+    if (c->digested)
+        memcpy(c->digest, r.digest, sizeof c->digest);
+}
+
+/* Check files until the set stops: those that do not answer until they are
+   checked, or the others, or both. The lock is held. */
+static void check_all(struct archive_set *set, bool urgent, bool others,
+                      void read(struct archive_reading *r))
+{
+    while (!set->stop) {
+        struct archive_check *c = urgent ? next_check(set, true) : NULL;
+
+        if (!c && others)
+            c = next_check(set, false);
+        if (c)
+            check(set, c, read);
+        else
+            pthread_cond_wait(&set->changed, &set->lock);
+    }
+}
+
+static void *check_aside(void *given)
+{
+    struct archive_set *set = given;
+
+    pthread_mutex_lock(&set->lock);
+    check_all(set, false, true, read_aside);
+    pthread_mutex_unlock(&set->lock);
+    return NULL;
 }
 
 void *archive_check_run(void *given)
 {
     struct archive_set *set = given;
+    pthread_t other;
+    const bool two = !pthread_create(&other, NULL, check_aside, set);
 
     pthread_mutex_lock(&set->lock);
-    while (!set->stop) {
-        struct archive_check *c = next_check(set);
-
-        if (c)
-            check(set, c);
-        else
-            pthread_cond_wait(&set->changed, &set->lock);
-    }
+    check_all(set, true, !two, read_file);
+    pthread_mutex_unlock(&set->lock);
+    if (two)
+        pthread_join(other, NULL);
+    pthread_mutex_lock(&set->lock);
     set->checker_ended = true;
     pthread_cond_broadcast(&set->changed);
     pthread_mutex_unlock(&set->lock);
@@ -164,6 +248,7 @@ void archive_recheck(struct archive_set *set, const char *path,
     c = row_of(set, path, file);
     if (c) {
         c->turn++;
+        c->urgent = true;
         c->condition = ARCHIVE_UNCHECKED;
         c->digested = false;
         pthread_cond_broadcast(&set->changed);

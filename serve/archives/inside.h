@@ -40,6 +40,7 @@ struct archive_check {
     unsigned turn; /* of being checked; increased to drop results */
     enum archive_condition condition;
     unsigned tries;
+    bool urgent; /* it does not answer until it is checked */
     struct seen_error why;
     bool digested;
     unsigned char digest[SEEN_DIGEST];

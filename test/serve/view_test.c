@@ -19,12 +19,13 @@ static struct archive_view *view;
 
 /* A filter of all keys but the last, as it was an hour ago: times of files are
    those of the last tick of a clock, and tests are faster than that. */
-static void make(const char *to, const char *kind, uint64_t seed)
+static void make_for(uint64_t capacity, const char *to, const char *kind,
+                     uint64_t seed)
 {
     const struct timespec times[2] = { { .tv_sec = time(NULL) - 3600 },
                                        { .tv_sec = time(NULL) - 3600 } };
     struct seen_plan plan = {
-        .profile = "raw", .capacity = KEYS, .rate = 0.001, .seed = seed
+        .profile = "raw", .capacity = capacity, .rate = 0.001, .seed = seed
     };
     struct seen_filter *f;
 
@@ -39,6 +40,11 @@ static void make(const char *to, const char *kind, uint64_t seed)
     assert_int_equal(seen_store_save(f, to, NULL), SEEN_OK);
     seen_filter_free(f);
     assert_int_equal(utimensat(AT_FDCWD, to, times, 0), 0);
+}
+
+static void make(const char *to, const char *kind, uint64_t seed)
+{
+    make_for(KEYS, to, kind, seed);
 }
 
 static int open_view(void **state)
@@ -206,12 +212,44 @@ TEST(the_rate_of_many_parts_is_not_computed_after_each_add)
     assert_true(archive()->rate > many && !archive()->outdated);
 }
 
-TEST(the_rate_of_few_parts_is_that_of_now)
+TEST(the_rate_of_few_parts_is_that_of_2_ms_ago)
 {
     const double before = archive()->rate;
 
+    archive()->rated += 1000;
     add_last_key(path);
+    assert_true(archive()->rate == before && archive()->outdated);
+    archive()->rated -= 1000 + 0.002;
+    archive_view_poll(view);
+    archive_view_refresh(view);
     assert_true(archive()->rate > before && !archive()->outdated);
+}
+
+TEST(a_large_file_is_checked_aside_and_found_to_be_good_or_bad)
+{
+    struct seen_error why;
+    struct stat file;
+    char byte = 0;
+    int fd;
+
+    make_for(10000000, path, "blocked", 0);
+    for (int bad = 0; bad < 2; bad++) {
+        assert_int_equal(stat(path, &file), 0);
+        assert_true(file.st_size > 1 << 23);
+        while (archive_condition(set, path, &file, &why) == ARCHIVE_UNCHECKED)
+            usleep(1000);
+        assert_int_equal(archive_condition(set, path, &file, &why),
+                         bad ? ARCHIVE_BAD : ARCHIVE_GOOD);
+        fd = open(path, O_RDWR);
+        assert_int_equal(pread(fd, &byte, 1, file.st_size / 2), 1);
+        byte ^= 1;
+        assert_int_equal(pwrite(fd, &byte, 1, file.st_size / 2), 1);
+        file.st_mtim.tv_sec += 2; /* however coarse its clock is */
+        assert_int_equal(
+            futimens(fd, (struct timespec[2]){ file.st_mtim, file.st_mtim }),
+            0);
+        close(fd);
+    }
 }
 
 int main(void)
@@ -230,8 +268,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             views_agree_about_a_wrong_overlay_though_one_of_them_slept,
             open_view, close_view),
-        cmocka_unit_test_setup_teardown(the_rate_of_few_parts_is_that_of_now,
-                                        open_view, close_view),
+        cmocka_unit_test_setup_teardown(
+            the_rate_of_few_parts_is_that_of_2_ms_ago, open_view, close_view),
+        cmocka_unit_test_setup_teardown(
+            a_large_file_is_checked_aside_and_found_to_be_good_or_bad,
+            open_view, close_view),
     };
 
     return cmocka_run_group_tests(tests, folder_make, folder_remove);
