@@ -27,11 +27,12 @@ static double patience = 60; /* seconds */
 
 static const char *const colour[] = { "#1f6fb4", "#d2691e", "#2e8b57",
                                       "#b03060", "#7b52ab", "#8b6914",
-                                      "#008b8b", "#555555" };
+                                      "#008b8b", "#555555", "#e36bae",
+                                      "#000000" };
 enum { COLOURS = sizeof colour / sizeof *colour };
 
 /* Filled circle, square, triangles, diamond, pentagon; and not as many as
-   there are colours: a mark comes with the same colour again after 24 series
+   there are colours: a mark comes with the same colour again after 30 series
    only. So series are told apart without colours, too. */
 static const int mark[] = { 7, 5, 9, 11, 13, 15 };
 enum { MARKS = sizeof mark / sizeof *mark };

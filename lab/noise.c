@@ -203,9 +203,11 @@ struct band noise_ratio(const struct noisy *a, const struct noisy *b)
 
 const char *noise_words(char text[NOISE_WORDS], struct band ratio)
 {
+    int digits = ratio.high < 100 ? 2 : 0;
+
     if (isfinite(ratio.high))
-        snprintf(text, NOISE_WORDS, "%.2f to %.2f times", ratio.low,
-                 ratio.high);
+        snprintf(text, NOISE_WORDS, "%.*f to %.*f times", digits, ratio.low,
+                 digits, ratio.high);
     else if (ratio.low > 0)
         snprintf(text, NOISE_WORDS, "%.2f times or more", ratio.low);
     else
