@@ -11,7 +11,7 @@
  * The rows have transactions of their own, after those of the answers: a page
  * that is missing here costs a pair that is not reported, never a wrong class.
  * A record that is delivered again is passed over only if its page is known,
- * so that a kill between both transactions is made good.
+ * so a page that a kill between the two transactions lost is remembered then.
  *
  * A record costs about 20 instructions per word (see struct votes), what
  * prints.h says of a question, and one row if its print is another one.

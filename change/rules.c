@@ -10,7 +10,7 @@
  *
  *     time     each value and each pattern has its share of the record's
  *              steps, by length alone: the same text always loses the same
- *              matches, whoever reads it, or fingerprints would change
+ *              matches, or its fingerprint would change
  *     window   a pattern sees 16 KiB at a time, cut at white space
  *     memory   patterns share 32 MiB of machine states per thread
  *

@@ -10,8 +10,8 @@
  *
  * A body of 1 kB can unpack to a terabyte, and do so several times over. Each
  * step is bounded by `most` and by the budget, and their number by
- * FETCH_CODINGS. What is damaged is no failure: all that was undone before is
- * given, and `fault` says why there is no more.
+ * FETCH_CODINGS. Damage is not a failure: the caller gets all that was undone
+ * before it, and `fault` says why there is no more.
  */
 #include "decode.h"
 

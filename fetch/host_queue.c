@@ -9,8 +9,8 @@
  *
  * A host is in the list of ready ones exactly if it has waiting entries and
  * may start another one; it enters at the end and leaves by its turn, so hosts
- * take turns however many entries each has. It is freed when it has no entry
- * in any state.
+ * take turns however many entries each has. A host without entries is freed;
+ * one in the list of ready ones, at its turn.
  *
  * Each operation takes constant time, except that an entry with a due time is
  * sorted in from the end, where it mostly belongs.

@@ -1,10 +1,10 @@
 /*
  * socket.c - open, close and look into sockets.
  *
- * Two things are known of each descriptor that libcurl does not say: the port
- * it is connected to, in an array by descriptor, and whether so many are left
- * that the rest of the program can still open its files. A socket that would
- * take the last ones is refused, as if the system had none.
+ * libcurl does not say two things that are needed here: the port that a
+ * descriptor is connected to, which an array by descriptor has, and whether
+ * enough descriptors are left for the files of the program. A socket that
+ * would take the last ones is refused, as if the system had none.
  */
 #include "socket.h"
 

@@ -3,7 +3,7 @@
  *
  * Anything may come as a list: a page, a picture, a file of one endless line.
  * So a line has a fixed room, a zero byte ends the reading, and after
- * REGISTRY_FAULTS bad lines it is no list.
+ * REGISTRY_FAULTS bad lines it is refused as not a list.
  */
 #include "registry.h"
 

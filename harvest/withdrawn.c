@@ -1,9 +1,9 @@
 /*
  * withdrawn.c - which files are no longer announced?
  *
- * Not to find a filter in the lists is no proof: a server can be down, a list
- * cut short, a site moved. A file counts as withdrawn only if everything that
- * could announce it was read without a fault:
+ * A filter that is missing from the lists may still be published: a server can
+ * be down, a list cut short, a site moved. A file counts as withdrawn only if
+ * everything that could announce it was read without a fault:
  *
  *     its source was read, alone             that source has no fault
  *     its source shares a list with others   no source of the round has one

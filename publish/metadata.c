@@ -10,7 +10,7 @@
  *
  * "" in archive.json leaves an element out, which is how a default is refused.
  * Elements are in the order of names[]. `format` and `extent` are always
- * derived: whoever typed them would have to type them anew with each version.
+ * derived: typed by hand they would be wrong after the next version.
  */
 #include "metadata.h"
 

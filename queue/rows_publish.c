@@ -7,8 +7,9 @@
  * of a process that died are never used, which costs nothing: only their order
  * matters.
  *
- * Up to ROWS_MANY messages are one statement. An id that is there already is
- * passed over: publishing twice is publishing once.
+ * On SQLite ROWS_MANY messages are one statement; a server gets all of them in
+ * one go. An id that is there already is passed over: publishing twice is
+ * publishing once.
  */
 #include "rows.h"
 

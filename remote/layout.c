@@ -2,9 +2,9 @@
  * layout.c - chunks, their keys, and the record of a filter.
  *
  * layout.h draws the keys. A layout follows from four things: the filter, its
- * text, its generation and the payload. All who use the filter compute the
- * same one, and nobody stores it; the payload is in the record, since a later
- * version may choose another.
+ * text, its generation and the payload. Every process that uses the filter
+ * computes the same one, and it is not stored; the payload is in the record,
+ * since a later version may choose another.
  *
  * The identity in each chunk's line is a hash of text and generation. So a
  * chunk of an earlier filter of this name, or of another one restored from a
