@@ -114,7 +114,7 @@ static const char *const alone[QUESTIONS] = {
                                                           "" COUNTED("'failed'") ", " COUNTED(
                                                               "'robots'") ", "
                                                                           "" LAST("coalesce(sum(queued) FILTER (WHERE stopped IS NOT NULL), 0)") ", " COUNTED(
-                                                                              "'fresh'") ", " LAST("coalesce(sum(bytes), 0)") ", -1, 0, 0, 0 "
+                                                                              "'fresh'") ", " LAST("coalesce(sum(bytes), 0)") ", -1, -1, 0, 0 "
                                                                                                                               "FROM visits v ORDER BY v.ended <> 0, v.id DESC LIMIT ?2",
     [HOSTS] =
         "SELECT h.id, " FOLDER_WAIT ", h.due - ?1, -1, -1, h.queued, "

@@ -41,7 +41,8 @@ const char *frontier_status_name(const struct frontier_status *s);
 
 /* Those that run first, then the others, the last ones first; at most `most`.
    What a crawl folder does not know is -1: the bytes and the pages that were
-   left of earlier visits, records. Its `job` is empty. */
+   left of earlier visits, records; and the pages that are not due, since it
+   would count all known pages at each look. Its `job` is empty. */
 enum seen_code frontier_status_visits(struct frontier_status *s, unsigned most,
                                       frontier_take_visit *take, void *owner,
                                       struct seen_error *why);

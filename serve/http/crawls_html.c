@@ -219,6 +219,9 @@ static void put_visit(struct buffer *o, const struct watch_visit *v)
     if (v->left > 0)
         buffer_format(o, "<span class=\"small\">%s left</span>",
                       count(v->left));
+    if (v->not_due > 0)
+        buffer_format(o, "<span class=\"small\">%s not due</span>",
+                      count(v->not_due));
     next_cell(o, visit_columns, 4);
     buffer_text(o, count(v->failed));
     if (v->excluded > 0)

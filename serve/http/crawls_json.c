@@ -67,6 +67,7 @@ static void put_visit(struct buffer *o, const struct watch_visit *v)
     put_count(o, "excluded", v->excluded);
     put_count(o, "waiting", v->waiting);
     put_count(o, "left", v->left);
+    put_count(o, "not_due", v->not_due);
     put_count(o, "links", v->links);
     put_count(o, "bytes", v->bytes);
     put_count(o, "records", v->records);

@@ -52,6 +52,7 @@ struct watch_visit {
     int64_t failed;       /* without an answer */
     int64_t excluded;     /* by robots.txt */
     int64_t waiting, left, links, bytes, records;
+    int64_t not_due;      /* known pages that it does not fetch */
     int64_t most;         /* its budget of pages; 0: none */
     double rate; /* pages per second of the last minute */
     double mean; /* since it began */

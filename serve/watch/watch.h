@@ -15,6 +15,16 @@
  *         show(view.crawl[i].crawl);
  *     watch_forget(&view);
  *
+ * Why is it in the server, and not a program beside it? It is both: `seen serve
+ * --crawls DIR` needs no filter, and then it is the program for operators. What
+ * such a program needs is what the server has: addresses and Unix sockets,
+ * systemd, --host and proxies, the access log, /metrics, the style of pages. To
+ * split them would cost a second copy of that or a library for it, and save
+ * nothing at run time: seen-all has the code of databases in any case, since
+ * seen work is in it, and without --crawls no thread is started. The price is
+ * kept small by the layers: only this folder sees sql/, frontier/ and queue/
+ * (search/ sees sql/), it reads, and http/ sees only the structs of look.h.
+ *
  * Rates come from the differences between looks of the last minute, so the
  * first look has none.
  *

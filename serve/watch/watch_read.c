@@ -34,6 +34,7 @@ static bool take_visit(void *owner, const struct frontier_visit *from)
         .excluded = from->excluded,
         .waiting = from->queued,
         .left = from->left,
+        .not_due = from->not_due,
         .links = from->links,
         .bytes = from->bytes,
         .records = from->records,

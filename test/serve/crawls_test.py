@@ -114,7 +114,7 @@ def test_the_numbers_are_those_of_the_status_command(server, crawls):
     assert not ended["running"] and visit["state"] == "ended"
     assert visit["pages"] == known["pages"] == 2 * PAGES + 1
     assert visit["ended"] == pytest.approx(known["visit"]["ended"], abs=0.1)
-    assert visit["bytes"] == known["bytes"]
+    assert visit["bytes"] == known["bytes"] and visit["not_due"] is None
     assert ended["waiting"] == ended["left"] == 0
     assert len(ended["errors"]) == 20           # the last of PAGES
     assert ended["errors"][0]["error"] == "status 404"
@@ -359,3 +359,8 @@ def test_workers_are_shown_with_visits_hosts_and_queues(tmp_path):
         dead = until(lambda: (one := shown(server, "team"))["live_workers"] == 0 and one, every=0.2)
         assert dead["visits"][0]["state"] == "stopped" and dead["hosts"]["lease"] == 3
         assert "with a worker that died" in server.get("/crawls").text
+        assert dead["visits"][0]["not_due"] == 0
+        with sqlite3.connect(tmp_path / "work.db") as frontier:
+            frontier.execute("UPDATE visits SET not_due = 2")
+        until(lambda: shown(server, "team")["visits"][0]["not_due"] == 2, every=0.2)
+        assert "2 not due" in server.get("/crawls/team").text
