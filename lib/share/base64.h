@@ -30,24 +30,4 @@ void base64_encode(char *to, const unsigned char *from, size_t n);
  */
 bool base64_decode(unsigned char *to, size_t *len, const char *from, size_t n);
 
-/*
- * The loops over whole groups, of three bytes and four letters each, one
- * version per width of SIMD. Each does as many groups as it can and returns
- * their number; decode stops before the first invalid group. The portable
- * ones do all valid groups.
- */
-struct base64_way {
-    const char *name;
-    size_t (*encode)(char *to, const unsigned char *from, size_t groups);
-    size_t (*decode)(unsigned char *to, const char *from, size_t groups);
-};
-
-extern const struct base64_way base64_portable;
-#if defined __x86_64__ && !defined SEEN_PORTABLE
-extern const struct base64_way base64_avx2;
-#endif
-
-/* The widest version that this machine can run. */
-const struct base64_way *base64_best(void);
-
 #endif
