@@ -25,7 +25,9 @@
  * With `minimal`, an add raises only the counters that equal the smallest
  * ("minimal increase"). That is enough for the count, and makes it too high
  * far less often, but keys cannot be removed: a counter that was not raised
- * for one key would be lowered for it, below the true count of another.
+ * for one key would be lowered for it, below the true count of another. It is
+ * one comparison in raised(), so it is an argument of this kind and not a
+ * kind of the laboratory.
  *
  * S. Cohen, Y. Matias: Spectral Bloom filters. SIGMOD 2003, sections 2, 3.2.
  */

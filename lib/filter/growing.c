@@ -16,7 +16,9 @@
  * `dynamic:N` [2] has up to N equal parts, each for 1/N of the capacity at
  * the planned rate: it is growing with factor 1 and equal rates. Its rate is
  * about N times the planned one, 18 % for 20 filters of 1 %, which is what it
- * is here to show: seen_filter_planned() and _rate() return the sum.
+ * is here to show: seen_filter_planned() and _rate() return the sum. It is 60
+ * lines beside growing, which has the rest; in a file outside the library it
+ * would be all of this one again, and files of its kind must stay readable.
  *
  * An old filter can become the first part of one that grows (seen convert
  * --kind growing/bloom). It was not planned for a series, so the parts after

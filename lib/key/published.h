@@ -15,6 +15,12 @@
  *
  * None of them protects against an attacker who chooses URLs.
  *
+ * Why in the library, when only the laboratory makes such filters? A file says
+ * `bloom:jenkins` for ever, and whoever has libseen can ask it; bloom:orestes is
+ * in use outside. As kinds that the laboratory registers they would need
+ * bloom's layout, plans and stripes a second time, and a program without the
+ * laboratory would refuse files that are valid by doc/format.md.
+ *
  * Threads: plain functions of their arguments.
  */
 #ifndef SEEN_KEY_PUBLISHED_H

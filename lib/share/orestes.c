@@ -12,6 +12,11 @@
  * read twice: once over all of it, for the numbers and the position of b;
  * then b alone, into cells that exist by then. JSON libraries hold a text in
  * memory to the last byte; this scan needs the same memory for any text.
+ *
+ * Why in the library: the archives report's tool publishes its filters in this
+ * form, so seen harvest meets it on the web (harvest/form.c) and seen convert
+ * answers in it. It is read from strangers and written into cells, which only
+ * the library may do.
  */
 #include <seen/share.h>
 

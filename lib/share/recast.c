@@ -20,6 +20,11 @@
  * and growth. The gain of growing: a filter that is full gets a second
  * generation. The loss: the errors of all generations add up, see
  * growing_part().
+ *
+ * Why in the library: it moves cells and parts that only lib/filter and
+ * lib/store may see, and its two uses are daily work. A full filter gets a
+ * second part without its URLs (seen add names the command when it refuses),
+ * and a counting filter is published as a bloom.
  */
 #include <seen/share.h>
 
