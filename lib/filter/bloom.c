@@ -48,7 +48,10 @@
 
 /* In a filter of 1 GB, adding took 164 ns per key in batches of 16, 192 ns one
    by one. */
-enum { BATCH = 16 };
+enum {
+    BATCH = 16, /* keys at a time */
+    ASKED = 32  /* the same, of lookups */
+};
 
 struct bloom {
     struct seen_filter base; /* first: see kind_writer.h */
@@ -289,15 +292,12 @@ static void set_all(struct bloom *b, const uint64_t *at)
  * never added are found out by the first three probes. The other cells are
  * fetched, and the other hashes of a text computed, only for the rest.
  */
-static enum seen_code bloom_has(const struct seen_filter *f,
-                                const struct seen_key *key, size_t n,
-                                bool *seen, struct seen_error *why)
+static void has_published(const struct bloom *b, const struct seen_key *key,
+                          size_t n, bool *seen, unsigned first)
 {
-    const struct bloom *b = (const struct bloom *)f;
-    unsigned all = f->plan.probes, first = all < 5 ? all : 3;
+    unsigned all = b->base.plan.probes;
     uint64_t at[BATCH][MAX_PROBES];
 
-    (void)why;
     for (size_t done = 0, some; done < n; done += some) {
         bool *found = seen + done;
 
@@ -306,13 +306,76 @@ static enum seen_code bloom_has(const struct seen_filter *f,
             found[i] = all_set(b, at[i], 0, first);
             if (!found[i])
                 continue;
-            if (f->traits & SEEN_READS_TEXT)
-                locate_published(b, &key[done + i], first, all, at[i]);
+            locate_published(b, &key[done + i], first, all, at[i]);
             fetch(b, at[i], first, all);
         }
         for (size_t i = 0; i < some; i++)
             found[i] = found[i] && all_set(b, at[i], first, all);
     }
+}
+
+/* Find the next positions of a key, and start to fetch their cells. */
+static inline void find_next(struct probe *p, const uint64_t *word, uint64_t m,
+                             unsigned n, uint64_t *at)
+{
+    for (unsigned j = 0; j < n; j++) {
+        at[j] = probe_next(p, m);
+        __builtin_prefetch(&word[at[j] / 64]);
+    }
+}
+
+/*
+ * The same for keys whose positions follow from two hashes. Which keys pass
+ * the first probes is not a branch, which nobody could predict: they are
+ * listed, and only they get the other positions. At a rate of 1e-6, half of
+ * the keys in the filter: 17 ns per key instead of 28 with a million keys, 31
+ * instead of 41 with ten million (EPYC, Zen 5). ASKED 16 and 64: 3 and 6 %
+ * slower with a million, 40 % slower and 5 % faster with ten million.
+ */
+static size_t has_some(const struct bloom *b, const struct seen_key *key,
+                       size_t n, bool *seen, unsigned first)
+{
+    const uint64_t *word = (const uint64_t *)b->base.cells;
+    const uint64_t m = b->base.plan.bits, salt = b->salt;
+    unsigned rest = b->base.plan.probes - first;
+    uint64_t at[ASKED][MAX_PROBES];
+    struct probe probe[ASKED];
+    unsigned char passed[ASKED];
+    size_t some = n < ASKED ? n : ASKED, passes = 0;
+
+    for (size_t i = 0; i < some; i++) {
+        probe[i] = probe_first(&key[i], salt);
+        find_next(&probe[i], word, m, first, at[i]);
+    }
+    for (size_t i = 0; i < some; i++) {
+        bool set = true;
+
+        for (unsigned j = 0; j < first; j++)
+            set &= bit_get(word, at[i][j]);
+        seen[i] = set;
+        passed[passes] = (unsigned char)i;
+        passes += set;
+    }
+    for (size_t i = 0; i < passes && rest; i++)
+        find_next(&probe[passed[i]], word, m, rest, at[i]);
+    for (size_t i = 0; i < passes && rest; i++)
+        seen[passed[i]] = all_set(b, at[i], 0, rest);
+    return some;
+}
+
+static enum seen_code bloom_has(const struct seen_filter *f,
+                                const struct seen_key *key, size_t n,
+                                bool *seen, struct seen_error *why)
+{
+    const struct bloom *b = (const struct bloom *)f;
+    unsigned all = f->plan.probes, first = all < 5 ? all : 3;
+
+    (void)why;
+    if (f->traits & SEEN_READS_TEXT)
+        has_published(b, key, n, seen, first);
+    else
+        for (size_t done = 0; done < n;)
+            done += has_some(b, key + done, n - done, seen + done, first);
     return SEEN_OK;
 }
 

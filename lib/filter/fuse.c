@@ -54,7 +54,7 @@
 #include "probe.h"
 
 enum {
-    BATCH = 32,
+    AHEAD = 16, /* keys between the prefetch of cells and their use */
     ATTEMPTS = 64,
     MOST_ARITY = 4,
     MOST_SEGMENT = 1 << 15,
@@ -92,17 +92,30 @@ static inline uint64_t hash_of(const struct fuse *f, uint64_t lo)
     return hash;
 }
 
+/* What finds the cells of a hash, in registers. */
+struct fuse_grid {
+    uint64_t segment, starts;
+};
+
+static inline void grid_cells(const struct fuse_grid *g, uint64_t hash,
+                              unsigned arity, uint64_t at[MOST_ARITY])
+{
+    uint64_t mask = g->segment - 1, start = reduce(hash, g->starts);
+    uint64_t x = hash * PROBE_STEP;
+
+    at[0] = start;
+    at[1] = (start + g->segment) ^ (x >> 46 & mask);
+    at[2] = (start + 2 * g->segment) ^ (x >> 28 & mask);
+    if (arity == 4)
+        at[3] = (start + 3 * g->segment) ^ (x >> 10 & mask);
+}
+
 static inline void cells_of(const struct fuse *f, uint64_t hash,
                             unsigned arity, uint64_t at[MOST_ARITY])
 {
-    uint64_t mask = f->segment - 1, start = reduce(hash, f->starts);
-    uint64_t g = hash * PROBE_STEP;
+    struct fuse_grid g = { f->segment, f->starts };
 
-    at[0] = start;
-    at[1] = (start + f->segment) ^ (g >> 46 & mask);
-    at[2] = (start + 2 * f->segment) ^ (g >> 28 & mask);
-    if (arity == 4)
-        at[3] = (start + 3 * f->segment) ^ (g >> 10 & mask);
+    grid_cells(&g, hash, arity, at);
 }
 
 static inline uint32_t fingerprint(uint64_t hash)
@@ -199,36 +212,97 @@ static enum seen_code fuse_make(struct seen_filter *base,
     return code;
 }
 
+/* A key that is looked up: its cells, of which there are fewer than 2^32, and
+   its fingerprint. It has 32 bytes, so that the next one is a shift away. */
+struct fuse_place {
+    uint32_t at[MOST_ARITY], print, unused[3];
+};
+
+INLINE void fetch_place(struct fuse_place *p, const struct fuse_grid *g,
+                        uint64_t hash, const unsigned char *cells,
+                        unsigned arity, unsigned bits)
+{
+    uint64_t at[MOST_ARITY] = { 0 };
+
+    grid_cells(g, hash, arity, at);
+#pragma GCC unroll 4
+    for (unsigned j = 0; j < arity; j++) {
+        __builtin_prefetch(cells + at[j] * (bits / 8));
+        p->at[j] = (uint32_t)at[j];
+    }
+    p->print = fingerprint(hash);
+}
+
+INLINE bool is_in(const struct fuse_place *p, const unsigned char *cells,
+                  unsigned arity, unsigned bits)
+{
+    uint32_t print = p->print;
+
+#pragma GCC unroll 4
+    for (unsigned j = 0; j < arity; j++)
+        print ^= get(cells, bits, p->at[j]);
+    return bits == 8 ? !(print & 0xff) : !(print & 0xffff);
+}
+
+/*
+ * The cells of a key are fetched AHEAD keys before they are read. `again`:
+ * hashes are hashed again, for the attempt that solved the filter. Fetching 32
+ * keys and then reading 32, in one loop for all arities and widths, took 5.1
+ * ns per key instead of 2.7 with a million keys, and 6.3 instead of 3.8 with
+ * ten million; four cells 6.5 instead of 3.3 (EPYC, Zen 5). AHEAD 32 is 0.1 ns
+ * slower.
+ */
+INLINE void has_as(const struct fuse *f, const struct seen_key *key, size_t n,
+                   bool *seen, bool again, unsigned arity, unsigned bits)
+{
+    const unsigned char *cells = f->base.cells;
+    const struct fuse_grid grid = { f->segment, f->starts };
+    const uint64_t salt = f->salt;
+    struct fuse_place ring[AHEAD];
+    size_t i = 0, ahead = n < AHEAD ? n : AHEAD;
+
+#define HASH(i) again ? hash_of(f, key[i].lo) : hash_again(key[i].lo, salt)
+    for (size_t j = 0; j < ahead; j++)
+        fetch_place(&ring[j], &grid, HASH(j), cells, arity, bits);
+    for (; i + AHEAD + 4 <= n; i += 4) {
+        struct fuse_place *p = &ring[i % AHEAD];
+
+#pragma GCC unroll 4
+        for (unsigned u = 0; u < 4; u++) {
+            seen[i + u] = is_in(p + u, cells, arity, bits);
+            fetch_place(p + u, &grid, HASH(i + AHEAD + u), cells, arity, bits);
+        }
+    }
+    for (; i + ahead < n; i++) {
+        struct fuse_place *p = &ring[i % AHEAD];
+
+        seen[i] = is_in(p, cells, arity, bits);
+        fetch_place(p, &grid, HASH(i + AHEAD), cells, arity, bits);
+    }
+#undef HASH
+    for (; i < n; i++)
+        seen[i] = is_in(&ring[i % AHEAD], cells, arity, bits);
+}
+
 static enum seen_code fuse_has(const struct seen_filter *base,
                                const struct seen_key *key, size_t n,
                                bool *seen, struct seen_error *why)
 {
     const struct fuse *f = (const struct fuse *)base;
-    const uint32_t mask = (uint32_t)((UINT64_C(1) << f->bits) - 1);
-    uint64_t at[BATCH][MOST_ARITY];
-    uint32_t print[BATCH];
 
     (void)why;
-    if (!base->plan.capacity) { /* made from no keys */
+    if (!base->plan.capacity) /* made from no keys */
         memset(seen, 0, n * sizeof *seen);
-        return SEEN_OK;
-    }
-    for (size_t done = 0, some; done < n; done += some) {
-        some = n - done < BATCH ? n - done : BATCH;
-        for (size_t i = 0; i < some; i++) {
-            uint64_t hash = hash_of(f, key[done + i].lo);
-
-            print[i] = fingerprint(hash);
-            cells_of(f, hash, f->arity, at[i]);
-            for (unsigned j = 0; j < f->arity; j++)
-                __builtin_prefetch(base->cells + at[i][j] * (f->bits / 8));
-        }
-        for (size_t i = 0; i < some; i++) {
-            for (unsigned j = 0; j < f->arity; j++)
-                print[i] ^= get(base->cells, f->bits, at[i][j]);
-            seen[done + i] = !(print[i] & mask);
-        }
-    }
+    else if (base->shape[ATTEMPT])
+        has_as(f, key, n, seen, true, f->arity, f->bits);
+    else if (f->arity == 3 && f->bits == 8)
+        has_as(f, key, n, seen, false, 3, 8);
+    else if (f->arity == 3)
+        has_as(f, key, n, seen, false, 3, 16);
+    else if (f->bits == 8)
+        has_as(f, key, n, seen, false, 4, 8);
+    else
+        has_as(f, key, n, seen, false, 4, 16);
     return SEEN_OK;
 }
 

@@ -52,6 +52,52 @@ TEST(probes_come_from_the_bits_of_the_key)
     assert_bits("bloom", 100000, 7, 42, at);
 }
 
+static bool all_bits(const struct seen_filter *f, const struct seen_key *key)
+{
+    uint64_t x = seen_mix(key->lo ^ seen_mix(f->plan.seed));
+    uint64_t y = seen_mix(key->hi ^ x);
+    bool set = true;
+
+    for (unsigned j = 0; j < f->plan.probes; j++) {
+        uint64_t at = reduce(x, f->plan.bits);
+
+        set = set && f->cells[at / 8] >> at % 8 & 1;
+        x = x * UINT64_C(0xd1342543de82ef95) + y;
+    }
+    return set;
+}
+
+/* Sizes of batches around that of the loop, and numbers of probes around that
+   of the first ones. */
+TEST(a_key_is_seen_if_all_its_bits_are_set)
+{
+    static const unsigned probes[] = { 1, 2, 3, 4, 5, 6, 20, 64 };
+    enum { MOST = 100 };
+    struct seen_key key[MOST];
+    bool seen[MOST];
+
+    for (uint64_t i = 0; i < MOST; i++)
+        seen_key_number(&key[i], i);
+    for (size_t p = 0; p < sizeof probes / sizeof probes[0]; p++) {
+        struct seen_plan plan = { .kind = "bloom",
+                                  .bits = 300 * probes[p],
+                                  .capacity = 1000,
+                                  .probes = probes[p],
+                                  .seed = p,
+                                  .over = true };
+        struct seen_filter *f = made(&plan);
+
+        for (uint64_t i = 0; i < MOST; i += 2)
+            add_all(f, &key[i], 1);
+        for (size_t n = 1; n <= MOST; n++) {
+            assert_int_equal(seen_filter_has(f, key, n, seen, NULL), SEEN_OK);
+            for (size_t i = 0; i < n; i++)
+                assert_int_equal(seen[i], all_bits(f, &key[i]));
+        }
+        seen_filter_free(f);
+    }
+}
+
 TEST(salted_functions_fall_where_the_comment_says)
 {
     enum { K = 5, M = 99999 };
@@ -146,6 +192,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(probes_come_from_the_bits_of_the_key),
+        cmocka_unit_test(a_key_is_seen_if_all_its_bits_are_set),
         cmocka_unit_test(salted_functions_fall_where_the_comment_says),
         cmocka_unit_test(the_functions_of_a_list_take_turns),
         cmocka_unit_test(orestes_is_a_pair_of_murmur3_without_a_seed),

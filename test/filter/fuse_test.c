@@ -87,6 +87,25 @@ TEST(small_sets_are_solved_under_many_seeds)
     }
 }
 
+/* Sizes around the depth of the prefetch. */
+TEST(every_size_of_batch_gives_the_answers_of_single_keys)
+{
+    for (int j = 0; j < KINDS; j++) {
+        struct seen_filter *f = fuse_of(kinds[j], key, 300, 1);
+        bool one;
+
+        for (size_t n = 1, at = 0; n < 80; at += n++) {
+            assert_int_equal(seen_filter_has(f, key + at, n, seen, NULL),
+                             SEEN_OK);
+            for (size_t i = 0; i < n; i++) {
+                seen_filter_has(f, key + at + i, 1, &one, NULL);
+                assert_int_equal(seen[i], one);
+            }
+        }
+        seen_filter_free(f);
+    }
+}
+
 TEST(an_empty_set_has_seen_nothing)
 {
     struct seen_filter *f = fuse_of("fuse", key, 0, 1);
@@ -301,6 +320,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_of_the_set_is_found_whatever_its_size),
         cmocka_unit_test(small_sets_are_solved_under_many_seeds),
+        cmocka_unit_test(every_size_of_batch_gives_the_answers_of_single_keys),
         cmocka_unit_test(an_empty_set_has_seen_nothing),
         cmocka_unit_test(the_rate_is_two_to_the_minus_bits),
         cmocka_unit_test(keys_that_come_twice_count_once),
