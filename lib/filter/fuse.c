@@ -433,17 +433,7 @@ INLINE void fetch_cells(const struct fuse *f, const uint64_t *word, uint64_t w,
 static size_t keys_below(const struct fuse *f, const uint64_t *hash, size_t n,
                          uint64_t cell)
 {
-    size_t low = 0, high = n;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (reduce(hash[middle], f->starts) < cell)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return hashes_below(hash, n, f->starts, cell);
 }
 
 /*

@@ -19,6 +19,7 @@
 
 #include "cells.h"
 #include "crew.h"
+#include "probe.h"
 
 enum {
     BUCKET = 1 << 17, /* hashes to sort at a time: 1 MiB */
@@ -168,6 +169,21 @@ static size_t join(const struct sorting *all)
         kept += s->kept;
     }
     return kept;
+}
+
+size_t hashes_below(const uint64_t *hash, size_t n, uint64_t m, uint64_t at)
+{
+    size_t low = 0, high = n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (reduce(hash[middle], m) < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 bool hash_sort(uint64_t *const *block, uint64_t *to, size_t *n, uint64_t salt,

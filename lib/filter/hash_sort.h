@@ -25,4 +25,8 @@ static inline uint64_t hash_salt(uint64_t seed, uint64_t i)
 bool hash_sort(uint64_t *const *block, uint64_t *to, size_t *n, uint64_t salt,
                uint64_t mask, unsigned threads);
 
+/* How many of n sorted hashes are mapped to a number below `at` by reduce(hash,
+   m). */
+size_t hashes_below(const uint64_t *hash, size_t n, uint64_t m, uint64_t at);
+
 #endif

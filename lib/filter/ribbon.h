@@ -12,6 +12,9 @@
 enum seen_code ribbon_fill(struct seen_filter *f, uint64_t *const *block,
                            size_t n, unsigned threads, struct seen_error *why);
 
+/* Buckets that a thread solves before its own: tests change it. */
+extern unsigned ribbon_warm_up;
+
 extern const struct seen_kind filter_ribbon;
 
 #endif

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include <lib/filter/ribbon.h>
 #include <lib/filter/tree.h>
 #include <seen/build.h>
-
 
 enum { MOST = 300000, ASKED = 1000000 };
 
@@ -20,18 +20,41 @@ static int make_keys(void **state)
     return 0;
 }
 
-static struct seen_filter *ribbon(const char *kind, double rate, uint64_t seed,
-                                  const struct seen_key *k, size_t n)
+static struct seen_filter *ribbon_in(unsigned lanes, const char *kind,
+                                     double rate, uint64_t seed,
+                                     const struct seen_key *k, size_t n)
 {
     struct seen_plan plan = plan_of(kind, 0, rate);
     struct seen_build *b;
     struct seen_filter *f;
 
     plan.seed = seed;
-    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_build_new(&b, &plan, lanes, NULL), SEEN_OK);
     assert_int_equal(seen_build_add(b, 0, k, n, NULL), SEEN_OK);
     assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
     return f;
+}
+
+static struct seen_filter *ribbon(const char *kind, double rate, uint64_t seed,
+                                  const struct seen_key *k, size_t n)
+{
+    return ribbon_in(1, kind, rate, seed, k, n);
+}
+
+/* Built by several threads it has the same bytes. */
+static void assert_shared(double rate, uint64_t seed, const struct seen_key *k,
+                          size_t n, const struct seen_filter *one)
+{
+    for (unsigned lanes = 2; lanes <= 4; lanes++) {
+        struct seen_filter *f = ribbon_in(lanes, "ribbon", rate, seed, k, n);
+
+        assert_int_equal(f->size, one->size);
+        assert_memory_equal(f->shape, one->shape, sizeof f->shape);
+        if (memcmp(f->cells, one->cells, f->size) != 0)
+            fail_msg("%u threads, seed %u, warm-up %u", lanes, (unsigned)seed,
+                     ribbon_warm_up);
+        seen_filter_free(f);
+    }
 }
 
 /* With several layers from 1,025 keys on, and three from 32,000 on. */
@@ -152,6 +175,28 @@ TEST(neither_order_nor_duplicates_change_a_byte)
     seen_filter_free(g);
 }
 
+/*
+ * After a warm-up of 100 buckets two of three threads know what reaches into
+ * their stretch, after 30 one of three; of 10, hardly any, so that all is done
+ * again by one thread.
+ */
+TEST(threads_do_not_change_a_byte)
+{
+    static const unsigned warm_up[] = { 0, 1, 10, 30, 100 };
+    const unsigned usual = ribbon_warm_up;
+
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        struct seen_filter *one = ribbon("ribbon", 0.01, seed, key, MOST);
+
+        for (size_t i = 0; i < LENGTH(warm_up); i++) {
+            ribbon_warm_up = warm_up[i];
+            assert_shared(0.01, seed, key, MOST, one);
+        }
+        ribbon_warm_up = usual;
+        seen_filter_free(one);
+    }
+}
+
 /* x of y = (x ^ (x >> by)) */
 static uint64_t unshift(uint64_t y, unsigned by)
 {
@@ -187,8 +232,10 @@ TEST(keys_whose_hashes_are_not_random_are_found)
     enum { N = 50000 };
     static struct seen_key clustered[N];
     const uint64_t seed = 7, salt = seen_mix(seed);
+    const unsigned usual = ribbon_warm_up;
 
     assert_int_equal(unmix(seen_mix(12345)), 12345);
+    ribbon_warm_up = 5;
     for (unsigned part = 2; part <= 64; part *= 2) {
         struct seen_filter *f;
 
@@ -200,8 +247,10 @@ TEST(keys_whose_hashes_are_not_random_are_found)
         f = ribbon("ribbon", 0.01, seed, clustered, N);
         assert_int_equal(yes(f, clustered, N), N);
         assert_in_range(yes(f, key, ASKED), 1, ASKED / 100);
+        assert_shared(0.01, seed, clustered, N, f);
         seen_filter_free(f);
     }
+    ribbon_warm_up = usual;
 }
 
 TEST(a_ribbon_cannot_be_added_to_nor_made_without_its_keys)
@@ -323,6 +372,7 @@ int main(void)
             the_rate_is_the_one_told_and_not_above_the_planned_one),
         cmocka_unit_test(it_takes_hardly_more_bits_than_the_rate_needs),
         cmocka_unit_test(neither_order_nor_duplicates_change_a_byte),
+        cmocka_unit_test(threads_do_not_change_a_byte),
         cmocka_unit_test(keys_whose_hashes_are_not_random_are_found),
         cmocka_unit_test(
             a_ribbon_cannot_be_added_to_nor_made_without_its_keys),
