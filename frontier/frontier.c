@@ -243,9 +243,7 @@ static enum seen_code count(struct frontier *f, int64_t host, int64_t queued,
     struct entry *e = map_get(&f->ids, &host, sizeof host);
 
     if (!e) {
-        sql_bind_number(f->st[HOST_COUNT], 1, host);
-        sql_bind_number(f->st[HOST_COUNT], 2, queued);
-        sql_bind_number(f->st[HOST_COUNT], 3, found);
+        SQL_NUMBERS(f->st[HOST_COUNT], 1, host, queued, found);
         return sql_do(f->st[HOST_COUNT], why);
     }
     e->queued += queued;
@@ -266,9 +264,7 @@ enum seen_code frontier_flush(struct frontier *f, struct seen_error *why)
     while (f->changed && code == SEEN_OK) {
         struct entry *e = f->changed;
 
-        sql_bind_number(st, 1, e->id);
-        sql_bind_number(st, 2, e->queued);
-        sql_bind_number(st, 3, e->found);
+        SQL_NUMBERS(st, 1, e->id, e->queued, e->found);
         code = sql_do(st, why);
         f->changed = e->changed;
         e->listed = false;
@@ -286,12 +282,8 @@ enum seen_code frontier_spend(struct frontier *f,
 {
     struct sql_statement *st = f->st[HOST_SPEND];
 
-    sql_bind_number(st, 1, spent->host);
-    sql_bind_number(st, 2, spent->due);
-    sql_bind_number(st, 3, spent->failures);
-    sql_bind_number(st, 4, spent->fetched);
-    sql_bind_number(st, 5, spent->requests);
-    sql_bind_number(st, 6, spent->bytes);
+    SQL_NUMBERS(st, 1, spent->host, spent->due, spent->failures,
+                spent->fetched, spent->requests, spent->bytes);
     return sql_do(st, why);
 }
 
@@ -347,8 +339,7 @@ enum seen_code frontier_origin_keep(struct frontier *f,
 
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(st, 1, id);
-    sql_bind_number(st, 2, origin->failures);
+    SQL_NUMBERS(st, 1, id, origin->failures);
     sql_bind_null(st, 3);
     if (origin->closed.len)
         sql_bind_text(st, 3, origin->closed);
@@ -369,9 +360,7 @@ enum seen_code frontier_park(struct frontier *f, int64_t host, int64_t id,
     code = sql_do(f->st[HOST_PARK], why);
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(f->st[PAGE_PARK], 1, id);
-    sql_bind_number(f->st[PAGE_PARK], 2, host);
-    sql_bind_number(f->st[PAGE_PARK], 3, to);
+    SQL_NUMBERS(f->st[PAGE_PARK], 1, id, host, to);
     code = sql_do(f->st[PAGE_PARK], why);
     if (code != SEEN_OK || sql_changes(f->db) != 1)
         return code;
@@ -447,13 +436,11 @@ static enum seen_code return_parked(struct frontier *f, struct seen_error *why)
                            "?1",
                            why);
     for (size_t i = 0; code == SEEN_OK && i < n; i++) {
-        sql_bind_number(page, 1, parked[i].id);
-        sql_bind_number(page, 2, parked[i].host);
+        SQL_NUMBERS(page, 1, parked[i].id, parked[i].host);
         code = sql_do(page, why);
         if (code != SEEN_OK)
             break;
-        sql_bind_number(host, 1, parked[i].host);
-        sql_bind_number(host, 2, sql_changes(f->db));
+        SQL_NUMBERS(host, 1, parked[i].host, sql_changes(f->db));
         code = sql_do(host, why);
     }
     free(parked);
@@ -533,11 +520,8 @@ enum seen_code frontier_add(struct frontier *f,
     struct sql_statement *st = f->st[PAGE_ADD];
     enum seen_code code;
 
-    sql_bind_number(st, 1, page->host);
-    sql_bind_number(st, 2, page->priority);
-    sql_bind_number(st, 3, page->via);
-    sql_bind_number(st, 4, page->depth);
-    sql_bind_number(st, 5, page->flags);
+    SQL_NUMBERS(st, 1, page->host, page->priority, page->via, page->depth,
+                page->flags);
     sql_bind_text(st, 6, page->url);
     sql_bind_text(st, 7, page->path);
     sql_bind_text(st, 8, page->type);
@@ -568,10 +552,7 @@ enum seen_code frontier_defer(struct frontier *f,
 {
     struct sql_statement *st = f->st[PAGE_DEFER];
 
-    sql_bind_number(st, 1, page->id);
-    sql_bind_number(st, 2, page->priority);
-    sql_bind_number(st, 3, page->attempts);
-    sql_bind_number(st, 4, page->flags);
+    SQL_NUMBERS(st, 1, page->id, page->priority, page->attempts, page->flags);
     return sql_do(st, why);
 }
 
@@ -600,8 +581,7 @@ enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
     enum seen_code code;
     bool row;
 
-    sql_bind_number(st, 1, host);
-    sql_bind_number(st, 2, most);
+    SQL_NUMBERS(st, 1, host, most);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         read_page(st, &page);
         if (!take(owner, &page)) {

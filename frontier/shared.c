@@ -569,14 +569,12 @@ static enum seen_code nobody_works(struct sql *db, struct seen_error *why)
 {
     struct sql_statement *st;
     int64_t workers = 0;
-    bool row;
     enum seen_code code = sql_prepare(
         &st, db,
         "SELECT count(*) FROM workers WHERE gone = 0 AND until > {now}", why);
 
-    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
-           row)
-        workers = sql_number(st, 0);
+    if (code == SEEN_OK)
+        code = sql_first(st, &workers, why);
     if (code != SEEN_OK || !workers)
         return code;
     return seen_fail(why, SEEN_BUSY, 0,
@@ -787,10 +785,7 @@ static void bind_freed(void *owner, struct sql_statement *st, size_t i)
 {
     const struct reaping *r = owner;
 
-    sql_bind_number(st, 1, r->id[i]);
-    sql_bind_number(st, 2, r->worker);
-    sql_bind_number(st, 3, r->ended);
-    sql_bind_number(st, 4, SHARED_DELAY);
+    SQL_NUMBERS(st, 1, r->id[i], r->worker, r->ended, SHARED_DELAY);
 }
 
 static enum seen_code with_worker(struct sql_statement *st, int64_t worker,
@@ -832,8 +827,7 @@ static enum seen_code free_some(void *owner, struct sql *db,
     code = lock_dead(r, &found, why);
     if (code != SEEN_OK || !found)
         return code;
-    sql_bind_number(st, 1, r->worker);
-    sql_bind_number(st, 2, SHARED_BATCH);
+    SQL_NUMBERS(st, 1, r->worker, SHARED_BATCH);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
         r->id[r->n++] = sql_number(st, 0);
     if (code == SEEN_OK && r->n)
@@ -998,15 +992,11 @@ static enum seen_code add_worker(void *owner, struct sql *db,
 {
     struct frontier_shared *f = owner;
     struct sql_statement *st = f->st[SHARED_JOIN];
-    enum seen_code code;
-    bool row;
 
     (void)db;
     sql_bind_text(st, 1, span_of(f->name));
     sql_bind_number(st, 2, f->lease);
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
-        f->number = sql_number(st, 0);
-    return code;
+    return sql_first(st, &f->number, why);
 }
 
 enum seen_code frontier_shared_join(struct frontier_shared *f,
@@ -1039,8 +1029,7 @@ static enum seen_code renew(void *owner, struct sql *db,
     bool row, renewed = false;
 
     (void)db;
-    sql_bind_number(st, 1, f->number);
-    sql_bind_number(st, 2, f->lease);
+    SQL_NUMBERS(st, 1, f->number, f->lease);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         compare_clocks(f, sql_number(st, 0), before);
         renewed = true;

@@ -72,8 +72,7 @@ static enum seen_code note_suspects(void *owner, struct sql *db,
             code = note_robots(s->f, suspect, why);
             continue;
         }
-        sql_bind_number(st, 1, suspect->id);
-        sql_bind_number(st, 2, suspect->visit);
+        SQL_NUMBERS(st, 1, suspect->id, suspect->visit);
         sql_bind_bytes(st, 3, (struct seen_span){ key, sizeof suspect->key });
         sql_bind_number(st, 4, suspect->alone);
         code = sql_do(st, why);

@@ -68,14 +68,10 @@ static enum seen_code read_commit(struct frontier_shared *f, int64_t lease,
                                   int64_t *commit, struct seen_error *why)
 {
     struct sql_statement *st = f->st[SHARED_COMMITS];
-    enum seen_code code;
-    bool row;
 
     *commit = -1;
     sql_bind_number(st, 1, lease);
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
-        *commit = sql_number(st, 0);
-    return code;
+    return sql_first(st, commit, why);
 }
 
 struct commit_reading {
@@ -115,8 +111,7 @@ static enum seen_code hold(struct commit *c, bool *done,
     enum seen_code code;
 
     *done = false;
-    sql_bind_number(st, 1, c->f->number);
-    sql_bind_number(st, 2, c->number);
+    SQL_NUMBERS(st, 1, c->f->number, c->number);
     code = sql_do(st, why);
     if (code != SEEN_OK || sql_changes(c->f->db) == 1)
         return code;
@@ -237,13 +232,10 @@ static void bind_done(void *owner, struct sql_statement *st, size_t i)
     const struct commit *c = owner;
     const struct frontier_done *d = &c->g->done[c->chosen[i]];
 
-    sql_bind_number(st, 1, d->page.id);
-    sql_bind_number(st, 2, d->page.host);
+    SQL_NUMBERS(st, 1, d->page.id, d->page.host);
     if (d->end == FRONTIER_AGAIN) {
-        sql_bind_number(st, 3, 0);
-        sql_bind_number(st, 4, d->page.priority);
-        sql_bind_number(st, 5, d->page.attempts);
-        sql_bind_number(st, 6, d->page.flags);
+        SQL_NUMBERS(st, 3, 0, d->page.priority, d->page.attempts,
+                    d->page.flags);
     } else {
         sql_bind_number(
             st, 3, 1 + (d->end == FRONTIER_ASIDE ? FRONTIER_LEFT : d->end));
@@ -467,12 +459,8 @@ static enum seen_code count_stopped(struct commit *c, int64_t host,
 static enum seen_code read_last(struct commit *c, struct seen_error *why)
 {
     struct sql_statement *st = c->f->st[SHARED_VISIT_LAST];
-    enum seen_code code;
-    bool row;
 
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
-        c->last = sql_number(st, 0);
-    return code;
+    return sql_first(st, &c->last, why);
 }
 
 /* Visits that have begun by now do not ask it again. */
@@ -506,13 +494,8 @@ static void bind_asked(void *owner, struct sql_statement *st, size_t i)
     const struct commit *c = owner;
     const struct frontier_asked *a = &c->g->asked[c->chosen[i]];
 
-    sql_bind_number(st, 1, a->host);
-    sql_bind_number(st, 2, a->due_in);
-    sql_bind_number(st, 3, a->delay);
-    sql_bind_number(st, 4, a->requests);
-    sql_bind_number(st, 5, a->bytes);
-    sql_bind_number(st, 6, a->fetched);
-    sql_bind_number(st, 7, a->stopped ? 0 : a->failures);
+    SQL_NUMBERS(st, 1, a->host, a->due_in, a->delay, a->requests, a->bytes,
+                a->fetched, a->stopped ? 0 : a->failures);
     sql_bind_null(st, 8);
     sql_bind_null(st, 9);
     sql_bind_null(st, 10);
@@ -582,8 +565,7 @@ static void bind_robots(void *owner, struct sql_statement *st, size_t i)
     const struct frontier_robots *r = &c->g->robots[c->chosen[i]];
 
     sql_bind_text(st, 1, r->origin);
-    sql_bind_number(st, 2, r->until_in);
-    sql_bind_number(st, 3, r->status);
+    SQL_NUMBERS(st, 2, r->until_in, r->status);
     sql_bind_bytes(st, 4, r->body);
 }
 
@@ -612,15 +594,8 @@ static void bind_counts(void *owner, struct sql_statement *st, size_t i)
 {
     const struct visit_change *v = (const struct visit_change *)owner + i;
 
-    sql_bind_number(st, 1, v->id);
-    sql_bind_number(st, 2, v->queued);
-    sql_bind_number(st, 3, v->fetched);
-    sql_bind_number(st, 4, v->failed);
-    sql_bind_number(st, 5, v->excluded);
-    sql_bind_number(st, 6, v->left);
-    sql_bind_number(st, 7, v->links);
-    sql_bind_number(st, 8, v->bytes);
-    sql_bind_number(st, 9, v->aside);
+    SQL_NUMBERS(st, 1, v->id, v->queued, v->fetched, v->failed, v->excluded,
+                v->left, v->links, v->bytes, v->aside);
 }
 
 static enum seen_code write_visits(struct commit *c, struct seen_error *why)
@@ -660,9 +635,8 @@ static void bind_shard(void *owner, struct sql_statement *st, size_t i)
 {
     const struct commit *c = owner;
 
-    sql_bind_number(st, 1, c->shard[i].visit);
-    sql_bind_number(st, 2, c->shard[i].shard);
-    sql_bind_number(st, 3, c->shard[i].records);
+    SQL_NUMBERS(st, 1, c->shard[i].visit, c->shard[i].shard,
+                c->shard[i].records);
 }
 
 static enum seen_code write_shards(struct commit *c, struct seen_error *why)
@@ -677,10 +651,7 @@ static enum seen_code write_shards(struct commit *c, struct seen_error *why)
     }
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(st, 1, c->f->number);
-    sql_bind_number(st, 2, c->pages);
-    sql_bind_number(st, 3, c->links);
-    sql_bind_number(st, 4, c->bytes);
+    SQL_NUMBERS(st, 1, c->f->number, c->pages, c->links, c->bytes);
     return sql_do(st, why);
 }
 

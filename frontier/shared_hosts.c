@@ -261,8 +261,7 @@ static void bind_count(void *owner, struct sql_statement *st, size_t i)
 {
     const struct frontier_locked *const *changed = owner;
 
-    sql_bind_number(st, 1, changed[i]->id);
-    sql_bind_number(st, 2, changed[i]->queued);
+    SQL_NUMBERS(st, 1, changed[i]->id, changed[i]->queued);
 }
 
 enum seen_code frontier_shared_count(struct frontier_shared *f,
@@ -324,8 +323,7 @@ static void bind_undo(void *owner, struct sql_statement *st, size_t i)
 {
     const struct unknown_hosts *u = owner;
 
-    sql_bind_number(st, 1, u->host[i].id);
-    sql_bind_number(st, 2, u->f->number);
+    SQL_NUMBERS(st, 1, u->host[i].id, u->f->number);
 }
 
 /* If the answer to a commit was lost, hosts were taken that this worker has
@@ -361,8 +359,7 @@ static void bind_take(void *owner, struct sql_statement *st, size_t i)
 {
     const struct host_taking *t = owner;
 
-    sql_bind_number(st, 1, t->host[i].id);
-    sql_bind_number(st, 2, t->f->number);
+    SQL_NUMBERS(st, 1, t->host[i].id, t->f->number);
 }
 
 static void read_host(struct sql_statement *st, struct frontier_leased *host)
@@ -415,9 +412,7 @@ static enum seen_code choose(struct host_taking *t, struct seen_error *why)
 {
     struct sql_statement *st = t->f->st[SHARED_HOST_READY];
 
-    sql_bind_number(st, 1, t->f->number);
-    sql_bind_number(st, 2, t->ahead);
-    sql_bind_number(st, 3, t->most);
+    SQL_NUMBERS(st, 1, t->f->number, t->ahead, t->most);
     return read_hosts(t->f, st, t->host, &t->n, why);
 }
 
@@ -468,8 +463,7 @@ static void bind_mend(void *owner, struct sql_statement *st, size_t i)
 {
     const struct mending *m = owner;
 
-    sql_bind_number(st, 1, m->id[i]);
-    sql_bind_number(st, 2, SHARED_DELAY);
+    SQL_NUMBERS(st, 1, m->id[i], SHARED_DELAY);
 }
 
 static enum seen_code mend_some(void *owner, struct sql *db,
@@ -700,9 +694,7 @@ static void bind_return(void *owner, struct sql_statement *st, size_t i)
 {
     const struct returning *r = owner;
 
-    sql_bind_number(st, 1, r->host[i].host);
-    sql_bind_number(st, 2, r->host[i].due_in);
-    sql_bind_number(st, 3, r->f->number);
+    SQL_NUMBERS(st, 1, r->host[i].host, r->host[i].due_in, r->f->number);
 }
 
 static enum seen_code return_hosts(void *owner, struct sql *db,

@@ -68,19 +68,9 @@ static void bind_known(void *owner, struct sql_statement *st, size_t i)
 
     sql_bind_number(st, 1, done[i]->visit);
     sql_bind_bytes(st, 2, (struct seen_span){ key, sizeof k->key });
-    sql_bind_number(st, 3, done[i]->page.host);
-    sql_bind_number(st, 4, k->first);
-    sql_bind_number(st, 5, k->last);
-    sql_bind_number(st, 6, k->due);
-    sql_bind_number(st, 7, k->stored);
-    sql_bind_number(st, 8, k->checks);
-    sql_bind_number(st, 9, k->changes);
-    sql_bind_number(st, 10, k->size);
-    sql_bind_number(st, 11, k->terms);
-    sql_bind_number(st, 12, k->links);
-    sql_bind_number(st, 13, k->status);
-    sql_bind_number(st, 14, k->depth);
-    sql_bind_number(st, 15, k->flags);
+    SQL_NUMBERS(st, 3, done[i]->page.host, k->first, k->last, k->due,
+                k->stored, k->checks, k->changes, k->size, k->terms, k->links,
+                k->status, k->depth, k->flags);
     sql_bind_text(st, 16, k->url);
     sql_bind_text(st, 17, k->type);
     sql_bind_bytes(st, 18, k->etag);
@@ -248,10 +238,7 @@ static enum seen_code move_on(struct recalling *r, struct seen_error *why)
     enum seen_code code;
 
     r->more = r->rows == SHARED_BATCH;
-    sql_bind_number(st, 1, r->visit);
-    sql_bind_number(st, 2, r->queued);
-    sql_bind_number(st, 3, r->left);
-    sql_bind_number(st, 4, r->not_due);
+    SQL_NUMBERS(st, 1, r->visit, r->queued, r->left, r->not_due);
     if (r->more)
         sql_bind_bytes(st, 5, (struct seen_span){ r->to, sizeof r->to });
     else

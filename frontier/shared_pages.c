@@ -29,14 +29,8 @@ static void bind_page(void *owner, struct sql_statement *st, size_t i)
     const struct frontier_page *page = &in->link->page;
     const char *key = (const char *)in->link->key;
 
-    sql_bind_number(st, 1, in->visit);
-    sql_bind_number(st, 2, in->host);
-    sql_bind_number(st, 3, in->state);
-    sql_bind_number(st, 4, page->priority);
-    sql_bind_number(st, 5, page->via);
-    sql_bind_number(st, 6, page->depth);
-    sql_bind_number(st, 7, page->attempts);
-    sql_bind_number(st, 8, page->flags);
+    SQL_NUMBERS(st, 1, in->visit, in->host, in->state, page->priority,
+                page->via, page->depth, page->attempts, page->flags);
     sql_bind_bytes(st, 9, (struct seen_span){ key, sizeof in->link->key });
     sql_bind_text(st, 10, page->url);
     sql_bind_text(st, 11, page->path);
@@ -109,8 +103,7 @@ static enum seen_code read_pages(void *owner, struct sql *db,
     (void)db;
     if (r->done)
         return SEEN_OK;
-    sql_bind_number(st, 1, r->host);
-    sql_bind_number(st, 2, r->most);
+    SQL_NUMBERS(st, 1, r->host, r->most);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         struct frontier_shared_page page = {
             .page = { .id = sql_number(st, 0),

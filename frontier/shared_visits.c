@@ -41,11 +41,8 @@ static void bind_visit(struct sql_statement *st,
     sql_bind_text(st, 1, visit->visit);
     sql_bind_text(st, 2, visit->name);
     sql_bind_bytes(st, 3, visit->job);
-    sql_bind_number(st, 4, (int64_t)visit->seed);
-    sql_bind_number(st, 5, visit->shards);
-    sql_bind_number(st, 6, visit->most);
-    sql_bind_number(st, 7, visit->due);
-    sql_bind_number(st, 8, visit->terms);
+    SQL_NUMBERS(st, 4, (int64_t)visit->seed, visit->shards, visit->most,
+                visit->due, visit->terms);
 }
 
 /* *id is 0 if there is no new row. */
@@ -53,15 +50,11 @@ static enum seen_code add_visit(const struct beginning *b, int64_t *id,
                                 struct seen_error *why)
 {
     struct sql_statement *st = b->f->st[SHARED_VISIT_ADD];
-    enum seen_code code;
-    bool row;
 
     *id = 0;
     bind_visit(st, b->visit);
     sql_bind_bytes(st, 9, (struct seen_span){ "", 0 });
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
-        *id = sql_number(st, 0);
-    return code;
+    return sql_first(st, id, why);
 }
 
 static enum seen_code read_state(struct beginning *b, bool *found,
@@ -128,9 +121,7 @@ static enum seen_code add_start(struct beginning *b, int64_t visit,
     if (code != SEEN_OK)
         return code;
     b->state = queued ? FRONTIER_RUNNING : FRONTIER_ENDING;
-    sql_bind_number(st, 1, visit);
-    sql_bind_number(st, 2, queued);
-    sql_bind_number(st, 3, b->state);
+    SQL_NUMBERS(st, 1, visit, queued, b->state);
     return sql_do(st, why);
 }
 
@@ -365,8 +356,7 @@ static void bind_drop(void *owner, struct sql_statement *st, size_t i)
 {
     const struct sweeping *s = owner;
 
-    sql_bind_number(st, 1, s->id[i]);
-    sql_bind_number(st, 2, s->state[i]);
+    SQL_NUMBERS(st, 1, s->id[i], s->state[i]);
 }
 
 static enum seen_code sweep(void *owner, struct sql *db,

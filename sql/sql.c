@@ -150,6 +150,13 @@ void sql_bind_number(struct sql_statement *st, int at, int64_t value)
     st->kind->bind_number(st, at, value);
 }
 
+void sql_bind_numbers(struct sql_statement *st, int at, const int64_t *value,
+                      size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        st->kind->bind_number(st, at + (int)i, value[i]);
+}
+
 void sql_bind_real(struct sql_statement *st, int at, double value)
 {
     st->kind->bind_real(st, at, value);
@@ -174,6 +181,29 @@ enum seen_code sql_step(struct sql_statement *st, bool *row,
                         struct seen_error *why)
 {
     return st->kind->step(st, row, why);
+}
+
+enum seen_code sql_has(struct sql_statement *st, bool *row,
+                       struct seen_error *why)
+{
+    enum seen_code code = st->kind->step(st, row, why);
+
+    if (code == SEEN_OK && *row)
+        st->kind->reset(st);
+    return code;
+}
+
+enum seen_code sql_first(struct sql_statement *st, int64_t *number,
+                         struct seen_error *why)
+{
+    bool row;
+    enum seen_code code = st->kind->step(st, &row, why);
+
+    if (code != SEEN_OK || !row)
+        return code;
+    *number = st->kind->number(st, 0);
+    st->kind->reset(st);
+    return SEEN_OK;
 }
 
 enum seen_code sql_do(struct sql_statement *st, struct seen_error *why)
@@ -250,6 +280,15 @@ enum seen_code sql_commit(struct sql *db, struct seen_error *why)
 void sql_rollback(struct sql *db)
 {
     db->kind->rollback(db);
+}
+
+enum seen_code sql_end(struct sql *db, enum seen_code code,
+                       struct seen_error *why)
+{
+    if (code == SEEN_OK)
+        return sql_commit(db, why);
+    sql_rollback(db);
+    return code;
 }
 
 /* Half of the pause and up to as much again, so that two that were in each

@@ -175,9 +175,24 @@ void sql_bind_text(struct sql_statement *st, int at, struct seen_span text);
 void sql_bind_bytes(struct sql_statement *st, int at, struct seen_span bytes);
 void sql_bind_null(struct sql_statement *st, int at);
 
+/* Bind several numbers, from this parameter on: SQL_NUMBERS(st, 1, a, b, c). */
+#define SQL_NUMBERS(st, at, ...) \
+    sql_bind_numbers(st, at, (const int64_t[]){ __VA_ARGS__ }, \
+                     sizeof(const int64_t[]){ __VA_ARGS__ } / \
+                         sizeof(int64_t))
+void sql_bind_numbers(struct sql_statement *st, int at, const int64_t *value,
+                      size_t n);
+
 /* The next row: *row is false after the last one. */
 enum seen_code sql_step(struct sql_statement *st, bool *row,
                         struct seen_error *why);
+
+/* Of a statement that returns one row at most: is there one? And the number in
+   its first column; without a row, *number stays what it was. */
+enum seen_code sql_has(struct sql_statement *st, bool *row,
+                       struct seen_error *why);
+enum seen_code sql_first(struct sql_statement *st, int64_t *number,
+                         struct seen_error *why);
 
 /* Execute a statement that returns no rows. */
 enum seen_code sql_do(struct sql_statement *st, struct seen_error *why);
@@ -230,6 +245,11 @@ int64_t sql_last_row(const struct sql *db);
 enum seen_code sql_begin(struct sql *db, struct seen_error *why);
 enum seen_code sql_commit(struct sql *db, struct seen_error *why);
 void sql_rollback(struct sql *db);
+
+/* The transaction is done with this code: commit it if that is SEEN_OK, and
+   otherwise roll it back. */
+enum seen_code sql_end(struct sql *db, enum seen_code code,
+                       struct seen_error *why);
 
 /*
  * Run work() in a transaction. It is run again after a deadlock, a

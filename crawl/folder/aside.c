@@ -21,22 +21,6 @@ static enum seen_code no_memory(struct seen_error *why)
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for a page set aside");
 }
 
-static enum seen_code has_table(struct crawl_state *s, bool *has,
-                                struct seen_error *why)
-{
-    struct sql_statement *st;
-    enum seen_code code;
-
-    *has = false;
-    code = sql_prepare(
-        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = 'aside'", why);
-    if (code == SEEN_OK)
-        code = sql_step(st, has, why);
-    if (code == SEEN_OK && *has)
-        sql_reset(st);
-    return code;
-}
-
 /* --- suspects --- */
 
 /* Is this the page that has the row now? A number may be used again. */
@@ -80,8 +64,7 @@ static enum seen_code suspect_row(struct crawl_state *s,
                        why);
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(st, 1, suspect->id);
-    sql_bind_number(st, 2, suspect->alone);
+    SQL_NUMBERS(st, 1, suspect->id, suspect->alone);
     return sql_do(st, why);
 }
 
@@ -153,10 +136,7 @@ static enum seen_code note_suspects(struct crawl *c, const char *path,
     for (size_t i = 0; code == SEEN_OK && i < n; i++)
         code = *suspect[i].origin ? suspect_robots(c, &suspect[i], why)
                                   : suspect_row(&f->state, &suspect[i], why);
-    if (code == SEEN_OK)
-        return sql_commit(f->state.db, why);
-    sql_rollback(f->state.db);
-    return code;
+    return sql_end(f->state.db, code, why);
 }
 
 /* --- set aside --- */
@@ -180,12 +160,9 @@ enum seen_code crawl_folder_aside_keep(struct crawl *c,
         return code;
     crawl_aside_key(key, page->key.lo, page->key.hi);
     sql_bind_bytes(st, 1, bytes);
-    sql_bind_number(st, 2, f->state.visit.id);
-    sql_bind_number(st, 3, page->priority);
-    sql_bind_number(st, 4, page->via);
-    sql_bind_number(st, 5, page->depth);
-    sql_bind_number(
-        st, 6, page->flags & ~(unsigned)(FRONTIER_SUSPECT | FRONTIER_DEATHS));
+    SQL_NUMBERS(st, 2, f->state.visit.id, page->priority, page->via,
+                page->depth,
+                page->flags & ~(unsigned)(FRONTIER_SUSPECT | FRONTIER_DEATHS));
     sql_bind_text(st, 7, span_of(page->url));
     sql_bind_text(st, 8, span_of(page->path));
     sql_bind_text(st, 9, span_of(page->type));
@@ -200,7 +177,7 @@ enum seen_code crawl_folder_aside_find(struct crawl_state *s,
 {
     unsigned char bytes[CRAWL_ASIDE_KEY];
     struct sql_statement *st;
-    enum seen_code code = has_table(s, found, why);
+    enum seen_code code = crawl_state_has_table(s, "aside", found, why);
 
     if (code != SEEN_OK || !*found)
         return code;
@@ -210,10 +187,7 @@ enum seen_code crawl_folder_aside_find(struct crawl_state *s,
         return code;
     sql_bind_bytes(st, 1,
                    (struct seen_span){ (const char *)bytes, sizeof bytes });
-    code = sql_step(st, found, why);
-    if (code == SEEN_OK && *found)
-        sql_reset(st);
-    return code;
+    return sql_has(st, found, why);
 }
 
 /* Both tables are made at once. */
@@ -310,10 +284,7 @@ static enum seen_code retry(struct crawl *c, struct seen_error *why)
 
     if (code == SEEN_OK)
         code = retry_all(c, why);
-    if (code == SEEN_OK)
-        return sql_commit(f->state.db, why);
-    sql_rollback(f->state.db);
-    return code;
+    return sql_end(f->state.db, code, why);
 }
 
 /* --- open --- */
@@ -329,7 +300,7 @@ enum seen_code crawl_folder_aside_open(struct crawl *c, struct seen_error *why)
         return no_memory(why);
     code = note_suspects(c, path, why);
     if (code == SEEN_OK)
-        code = has_table(&f->state, &has, why);
+        code = crawl_state_has_table(&f->state, "aside", &has, why);
     if (code == SEEN_OK && has) /* made by an earlier version: one of them */
         code = sql_run(f->state.db, tables, why);
     if (code == SEEN_OK && has && c->settings->retry_aside)

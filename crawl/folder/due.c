@@ -98,10 +98,7 @@ enum seen_code crawl_due_settle(struct crawl *c, struct seen_error *why)
         code = crawl_state_date(&f->state, due_of, c, why);
     if (code == SEEN_OK)
         code = crawl_state_set(&f->state, "policy", name, why);
-    if (code == SEEN_OK)
-        return sql_commit(f->state.db, why);
-    sql_rollback(f->state.db);
-    return code;
+    return sql_end(f->state.db, code, why);
 }
 
 /* --- anything to do? --- */

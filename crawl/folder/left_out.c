@@ -29,16 +29,9 @@ static enum seen_code read_number(struct crawl_state *s, const char *query,
 {
     struct sql_statement *st;
     enum seen_code code = sql_prepare(&st, s->db, query, why);
-    bool row = false;
 
     *n = 0;
-    if (code == SEEN_OK)
-        code = sql_step(st, &row, why);
-    if (code != SEEN_OK || !row)
-        return code;
-    *n = sql_number(st, 0);
-    sql_reset(st);
-    return SEEN_OK;
+    return code == SEEN_OK ? sql_first(st, n, why) : code;
 }
 
 /* A folder of an earlier version gets the table with its first row. */
@@ -82,9 +75,7 @@ enum seen_code crawl_left_keep(struct crawl_state *s, uint64_t key,
     slot = &s->left->recent[key & (RECENT - 1)];
     if (*slot == mark || s->left->rows >= ROWS_MOST)
         return SEEN_OK;
-    sql_bind_number(s->left->keep, 1, (int64_t)key);
-    sql_bind_number(s->left->keep, 2, reason);
-    sql_bind_number(s->left->keep, 3, via);
+    SQL_NUMBERS(s->left->keep, 1, (int64_t)key, reason, via);
     code = sql_do(s->left->keep, why);
     if (code == SEEN_OK) {
         s->left->rows += sql_changes(s->db);
@@ -98,14 +89,12 @@ enum seen_code crawl_left_find(struct crawl_state *s, uint64_t key,
 {
     struct sql_statement *st;
     enum seen_code code;
+    bool made;
     int64_t n;
 
     *left = (struct crawl_left){ .found = false };
-    code = read_number(s,
-                       "SELECT count(*) FROM sqlite_master WHERE name = "
-                       "'left_out'",
-                       &n, why);
-    if (code != SEEN_OK || !n)
+    code = crawl_state_has_table(s, "left_out", &made, why);
+    if (code != SEEN_OK || !made)
         return code;
     code = sql_prepare(&st, s->db,
                        "SELECT reason, via FROM left_out WHERE key = ?1", why);

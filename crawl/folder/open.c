@@ -322,10 +322,7 @@ static enum seen_code keep_starts(struct crawl *c, char **start,
         code = keep_template(c, why);
     if (code == SEEN_OK)
         code = keep_settings(c, why);
-    if (code == SEEN_OK)
-        return sql_commit(f->state.db, why);
-    sql_rollback(f->state.db);
-    return code;
+    return sql_end(f->state.db, code, why);
 }
 
 static enum seen_code widen(void *owner, int64_t id, struct seen_span url,

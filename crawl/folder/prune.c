@@ -444,7 +444,7 @@ static enum seen_code forget_all(struct pruning *p, struct seen_error *why)
     struct crawl_state *s = &p->state;
     struct gone *page;
     bool indexed = false;
-    enum seen_code code = crawl_state_has_index(s, &indexed, why);
+    enum seen_code code = crawl_state_has_table(s, "search", &indexed, why);
 
     if (code == SEEN_OK && indexed)
         code = sql_prepare(&unindex, s->db,
@@ -478,10 +478,7 @@ static enum seen_code commit(struct pruning *p, bool swap,
         if (code == SEEN_OK)
             code = crawl_state_set(s, "swap", "due", why);
     }
-    if (code == SEEN_OK)
-        return sql_commit(s->db, why);
-    sql_rollback(s->db);
-    return code;
+    return sql_end(s->db, code, why);
 }
 
 /* --- all of it --- */

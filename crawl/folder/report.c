@@ -129,8 +129,7 @@ static enum seen_code read_recovered(struct crawl_report *r,
                        why);
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(st, 1, s->visit.id);
-    sql_bind_number(st, 2, RECOVERED_MOST);
+    SQL_NUMBERS(st, 1, s->visit.id, RECOVERED_MOST);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         char **more = array_grow(r->recovered, &r->recovered_room,
                                  r->recovered_n + 1, sizeof *more);
@@ -207,8 +206,7 @@ static enum seen_code read_due(struct crawl_report *r, struct crawl_state *s,
         why);
     if (code != SEEN_OK)
         return code;
-    sql_bind_number(st, 1, s->visit.id);
-    sql_bind_number(st, 2, r->now);
+    SQL_NUMBERS(st, 1, s->visit.id, r->now);
     sql_bind_number(st, 3, INT64_MAX); /* never */
     code = sql_step(st, &row, why);
     if (code == SEEN_OK && row) {

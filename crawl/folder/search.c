@@ -146,7 +146,7 @@ enum seen_code crawl_search_ask(const char *folder, char **words,
                ? seen_fail(why, SEEN_NOMEM, 0, "no memory for a question")
                : crawl_state_look(&s, folder, why);
     if (code == SEEN_OK) {
-        code = crawl_state_has_index(&s, &found, why);
+        code = crawl_state_has_table(&s, "search", &found, why);
         if (code == SEEN_OK && !found)
             code = seen_fail(why, SEEN_UNABLE, 0,
                              "has no index; seen crawl --index keeps one");

@@ -374,8 +374,7 @@ static enum seen_code move_times(struct crawl_state *s, int64_t now,
         code = sql_prepare(&st, s->db, moves[i], why);
         if (code != SEEN_OK)
             break;
-        sql_bind_number(st, 1, now);
-        sql_bind_number(st, 2, back);
+        SQL_NUMBERS(st, 1, now, back);
         code = sql_do(st, why);
     }
     return code;
@@ -405,10 +404,7 @@ enum seen_code crawl_state_set_back(struct crawl_state *s, int64_t now,
         code = crawl_state_note_clock(s, now, why);
     if (code == SEEN_OK)
         code = read_visit(s, why);
-    if (code == SEEN_OK)
-        return sql_commit(s->db, why);
-    sql_rollback(s->db);
-    return code;
+    return sql_end(s->db, code, why);
 }
 
 /* --- visits --- */
@@ -423,8 +419,7 @@ enum seen_code crawl_state_begin_visit(struct crawl_state *s, uint64_t seed,
     snprintf(name, sizeof name, "%lld@%lld", (long long)s->visit.id + 1,
              (long long)(now / 1000));
     sql_bind_text(st, 1, span_of(name));
-    sql_bind_number(st, 2, (int64_t)seed);
-    sql_bind_number(st, 3, now);
+    SQL_NUMBERS(st, 2, (int64_t)seed, now);
     code = sql_do(st, why);
     return code == SEEN_OK ? read_visit(s, why) : code;
 }
@@ -432,8 +427,7 @@ enum seen_code crawl_state_begin_visit(struct crawl_state *s, uint64_t seed,
 enum seen_code crawl_state_end_visit(struct crawl_state *s, int64_t now,
                                      struct seen_error *why)
 {
-    sql_bind_number(s->st[STATE_VISIT_END], 1, s->visit.id);
-    sql_bind_number(s->st[STATE_VISIT_END], 2, now);
+    SQL_NUMBERS(s->st[STATE_VISIT_END], 1, s->visit.id, now);
     s->visit.ended = now;
     return sql_do(s->st[STATE_VISIT_END], why);
 }
@@ -444,12 +438,8 @@ enum seen_code crawl_state_write(struct crawl_state *s, struct seen_error *why)
     struct sql_statement *st = s->st[STATE_WRITE];
     enum seen_code code;
 
-    sql_bind_number(st, 1, p->warc_file);
-    sql_bind_number(st, 2, (int64_t)p->warc);
-    sql_bind_number(st, 3, (int64_t)p->cdxj);
-    sql_bind_number(st, 4, (int64_t)p->pages);
-    sql_bind_number(st, 5, (int64_t)p->log);
-    sql_bind_number(st, 6, (int64_t)p->urls);
+    SQL_NUMBERS(st, 1, p->warc_file, (int64_t)p->warc, (int64_t)p->cdxj,
+                (int64_t)p->pages, (int64_t)p->log, (int64_t)p->urls);
     code = sql_do(st, why);
     if (code != SEEN_OK)
         return code;
@@ -491,17 +481,16 @@ enum seen_code crawl_state_counts(struct crawl_state *s,
     return code;
 }
 
-enum seen_code crawl_state_has_index(struct crawl_state *s, bool *found,
-                                     struct seen_error *why)
+enum seen_code crawl_state_has_table(struct crawl_state *s, const char *name,
+                                     bool *found, struct seen_error *why)
 {
     struct sql_statement *st;
-    enum seen_code code;
+    enum seen_code code = sql_prepare(
+        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = ?1", why);
 
-    code = sql_prepare(
-        &st, s->db, "SELECT 1 FROM sqlite_master WHERE name = 'search'", why);
-    if (code == SEEN_OK)
-        code = sql_step(st, found, why);
-    if (code == SEEN_OK && *found)
-        sql_reset(st);
-    return code;
+    *found = false;
+    if (code != SEEN_OK)
+        return code;
+    sql_bind_text(st, 1, span_of(name));
+    return sql_has(st, found, why);
 }

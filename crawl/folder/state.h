@@ -241,9 +241,11 @@ enum seen_code crawl_state_trap_find(struct crawl_state *s,
                                      struct seen_span url, char **reason,
                                      struct seen_error *why);
 
-/* Is there a full-text index: search.h? */
-enum seen_code crawl_state_has_index(struct crawl_state *s, bool *found,
-                                     struct seen_error *why);
+/* Is there a table of this name? Some are made with their first row: that of
+   pages that were set aside, of links that were left out, of the full-text
+   index ("search"). */
+enum seen_code crawl_state_has_table(struct crawl_state *s, const char *name,
+                                     bool *found, struct seen_error *why);
 
 /* Counters by name, of the visit. Those of traps are this and the reason. */
 #define CRAWL_TRAP "trap: "

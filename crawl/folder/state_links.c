@@ -93,8 +93,7 @@ enum seen_code crawl_state_robots(struct crawl_state *s,
 
     *kept = (struct crawl_kept_robots){ .found = false };
     sql_bind_text(st, 1, origin);
-    sql_bind_number(st, 2, now);
-    sql_bind_number(st, 3, most < INT64_MAX ? (int64_t)most : INT64_MAX);
+    SQL_NUMBERS(st, 2, now, most < INT64_MAX ? (int64_t)most : INT64_MAX);
     code = sql_step(st, &kept->found, why);
     if (code != SEEN_OK || !kept->found)
         return code;
@@ -123,8 +122,7 @@ enum seen_code crawl_state_keep_robots(struct crawl_state *s,
     struct sql_statement *st = s->st[STATE_ROBOTS_KEEP];
 
     sql_bind_text(st, 1, origin);
-    sql_bind_number(st, 2, until);
-    sql_bind_number(st, 3, status);
+    SQL_NUMBERS(st, 2, until, status);
     sql_bind_bytes(st, 4, body);
     return sql_do(st, why);
 }

@@ -109,18 +109,12 @@ enum seen_code crawl_state_keep(struct crawl_state *s,
     bool row;
 
     sql_bind_bytes(st, 1, key_bytes(key, bytes));
-    sql_bind_number(st, 2, page->visit);
-    sql_bind_number(st, 3, page->first);
-    sql_bind_number(st, 4, page->last);
-    sql_bind_number(st, 5, page->due);
-    sql_bind_number(st, 6, page->stored);
-    sql_bind_number(st, 7, page->checks);
-    sql_bind_number(st, 8, page->changes);
+    SQL_NUMBERS(st, 2, page->visit, page->first, page->last, page->due,
+                page->stored, page->checks, page->changes);
     sql_bind_bytes(st, 9,
                    (struct seen_span){ (const char *)page->history,
                                        4 * page->histories });
-    sql_bind_number(st, 10, page->status);
-    sql_bind_number(st, 11, page->turn);
+    SQL_NUMBERS(st, 10, page->status, page->turn);
     sql_bind_text(st, 12, span_of(page->url));
     sql_bind_text(st, 13, span_of(page->etag));
     sql_bind_text(st, 14, span_of(page->modified));
@@ -128,9 +122,7 @@ enum seen_code crawl_state_keep(struct crawl_state *s,
     sql_bind_text(st, 16, span_of(page->note));
     sql_bind_text(st, 17, span_of(page->place));
     sql_bind_text(st, 18, span_of(page->type));
-    sql_bind_number(st, 19, page->size);
-    sql_bind_number(st, 20, page->depth);
-    sql_bind_number(st, 21, page->every);
+    SQL_NUMBERS(st, 19, page->size, page->depth, page->every);
     code = sql_step(st, &row, why);
     if (code != SEEN_OK)
         return code;
@@ -155,6 +147,18 @@ char *crawl_state_url(struct crawl_state *s, int64_t id)
 
 /* --- revisits --- */
 
+/* A page to be queued: id, url, depth, type. */
+static struct frontier_page read_link(struct sql_statement *st)
+{
+    return (struct frontier_page){
+        .via = sql_number(st, 0),
+        .url = sql_text(st, 1),
+        .depth = (unsigned)sql_number(st, 2),
+        .type = sql_text(st, 3),
+        .path = { "", 0 },
+    };
+}
+
 enum seen_code crawl_state_due(struct crawl_state *s, int64_t now,
                                unsigned most, crawl_take_due *take,
                                void *owner, struct seen_error *why)
@@ -167,17 +171,10 @@ enum seen_code crawl_state_due(struct crawl_state *s, int64_t now,
 
     if (!id)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for pages");
-    sql_bind_number(st, 1, now);
-    sql_bind_number(st, 2, most);
+    SQL_NUMBERS(st, 1, now, most);
     while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
            row) {
-        const struct frontier_page page = {
-            .via = sql_number(st, 0),
-            .url = sql_text(st, 1),
-            .depth = (unsigned)sql_number(st, 2),
-            .type = sql_text(st, 3),
-            .path = { "", 0 },
-        };
+        const struct frontier_page page = read_link(st);
 
         id[n++] = page.via;
         code = take(owner, &page, sql_number(st, 4), why);
@@ -214,15 +211,7 @@ enum seen_code crawl_state_due_anew(struct crawl_state *s,
 enum seen_code crawl_state_next_due(struct crawl_state *s, int64_t *due,
                                     struct seen_error *why)
 {
-    enum seen_code code;
-    bool row;
-
-    code = sql_step(s->st[STATE_DUE_NEXT], &row, why);
-    if (code != SEEN_OK)
-        return code;
-    *due = sql_number(s->st[STATE_DUE_NEXT], 0);
-    sql_reset(s->st[STATE_DUE_NEXT]);
-    return SEEN_OK;
+    return sql_first(s->st[STATE_DUE_NEXT], due, why);
 }
 
 /* One row: its new due time. Only times that differ are written, since each is
@@ -241,8 +230,7 @@ static enum seen_code date(struct sql_statement *st, struct sql_statement *row,
     due = due_of(owner, &page);
     if (due == page.due)
         return SEEN_OK;
-    sql_bind_number(st, 1, page.id);
-    sql_bind_number(st, 2, due);
+    SQL_NUMBERS(st, 1, page.id, due);
     return sql_do(st, why);
 }
 
@@ -277,16 +265,9 @@ enum seen_code crawl_state_copies(struct crawl_state *s, int64_t after,
     bool row, more = true;
     enum seen_code code;
 
-    sql_bind_number(st, 1, after);
-    sql_bind_number(st, 2, s->visit.id);
+    SQL_NUMBERS(st, 1, after, s->visit.id);
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
-        const struct frontier_page page = {
-            .via = sql_number(st, 0),
-            .url = sql_text(st, 1),
-            .depth = (unsigned)sql_number(st, 2),
-            .type = sql_text(st, 3),
-            .path = { "", 0 },
-        };
+        const struct frontier_page page = read_link(st);
 
         code = take(owner, &page, sql_text(st, 4), sql_text(st, 5), &more,
                     why);
@@ -325,14 +306,10 @@ enum seen_code crawl_state_knows(struct crawl_state *s,
                                  const struct seen_key *key, bool *found,
                                  struct seen_error *why)
 {
-    enum seen_code code;
     char bytes[16];
 
     sql_bind_bytes(s->st[STATE_KNOWS], 1, key_bytes(key, bytes));
-    code = sql_step(s->st[STATE_KNOWS], found, why);
-    if (code == SEEN_OK && *found)
-        sql_reset(s->st[STATE_KNOWS]);
-    return code;
+    return sql_has(s->st[STATE_KNOWS], found, why);
 }
 
 enum seen_code crawl_state_unfetched(struct crawl_state *s,
@@ -351,15 +328,11 @@ enum seen_code crawl_state_was_unfetched(struct crawl_state *s,
                                          bool *found, struct seen_error *why)
 {
     struct sql_statement *st = s->st[STATE_UNFETCHED_FIND];
-    enum seen_code code;
     char bytes[16];
 
     sql_bind_bytes(st, 1, key_bytes(key, bytes));
     sql_bind_number(st, 2, s->visit.id - 1);
-    code = sql_step(st, found, why);
-    if (code == SEEN_OK && *found)
-        sql_reset(st);
-    return code;
+    return sql_has(st, found, why);
 }
 
 enum seen_code crawl_state_each_unfetched(struct crawl_state *s,

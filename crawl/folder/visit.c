@@ -328,10 +328,7 @@ enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
         code = seen_fail(why, SEEN_IO, 0,
                          "the server of --cache was replaced while the crawl "
                          "began; give the same command again");
-    if (code == SEEN_OK)
-        return sql_commit(f->state.db, why);
-    sql_rollback(f->state.db);
-    return code;
+    return sql_end(f->state.db, code, why);
 }
 
 /* --- continuous --- */

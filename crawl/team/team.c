@@ -22,7 +22,17 @@
 
 /* --- open --- */
 
-/* The lease counts from before it is asked for. */
+/* The lease counts from before it was asked for, by the crawl's clock. */
+static void note_lease(struct crawl *c, int64_t asked)
+{
+    struct crawl_team *t = crawl_team_of(c);
+
+    pthread_mutex_lock(&c->lock);
+    c->lease_end = asked + (int64_t)t->settings.lease;
+    pthread_mutex_unlock(&c->lock);
+    t->renewed = clock_ms();
+}
+
 static enum seen_code join(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = crawl_team_of(c);
@@ -31,10 +41,7 @@ static enum seen_code join(struct crawl *c, struct seen_error *why)
 
     if (code != SEEN_OK)
         return code;
-    pthread_mutex_lock(&c->lock);
-    c->lease_end = now + (int64_t)t->settings.lease;
-    pthread_mutex_unlock(&c->lock);
-    t->renewed = clock_ms();
+    note_lease(c, now);
     t->lost = false;
     return SEEN_OK;
 }
@@ -166,13 +173,9 @@ enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
         return SEEN_OK;
     code = frontier_shared_renew(t->frontier, why);
     warn_of_clock(c);
-    if (code != SEEN_OK)
-        return code;
-    pthread_mutex_lock(&c->lock);
-    c->lease_end = now + (int64_t)t->settings.lease;
-    pthread_mutex_unlock(&c->lock);
-    t->renewed = clock_ms();
-    return SEEN_OK;
+    if (code == SEEN_OK)
+        note_lease(c, now);
+    return code;
 }
 
 /* Are threads still at work on pages that this worker had? */

@@ -645,6 +645,35 @@ BOTH(texts_that_are_not_texts_are_no_disaster)
     GOOD(sql_do(in, &why));
 }
 
+BOTH(one_number_one_row_and_one_end_of_a_transaction)
+{
+    struct sql_statement *add = prepared(
+        "INSERT INTO t (n, small) VALUES (?1, ?2)");
+    struct sql_statement *find = prepared("SELECT small FROM t WHERE n = ?1");
+    int64_t small = 7;
+    bool row;
+
+    GOOD(sql_begin(db, &why));
+    SQL_NUMBERS(add, 1, INT64_C(1) << 40, 2);
+    GOOD(sql_do(add, &why));
+    GOOD(sql_end(db, SEEN_OK, &why));
+    GOOD(sql_begin(db, &why));
+    SQL_NUMBERS(add, 1, 3, 4);
+    GOOD(sql_do(add, &why));
+    assert_int_equal(sql_end(db, SEEN_NOMEM, &why), SEEN_NOMEM);
+
+    SQL_NUMBERS(find, 1, 3); /* it was rolled back */
+    GOOD(sql_has(find, &row, &why));
+    assert_false(row);
+    GOOD(sql_first(find, &small, &why));
+    assert_int_equal(small, 7); /* there is no row */
+    SQL_NUMBERS(find, 1, INT64_C(1) << 40);
+    GOOD(sql_has(find, &row, &why));
+    assert_true(row);
+    GOOD(sql_first(find, &small, &why)); /* they were reset */
+    assert_int_equal(small, 2);
+}
+
 TEST(a_file_has_one_writer)
 {
     struct sql *other;
@@ -710,6 +739,7 @@ int main(void)
         cmocka_unit_test(locked_rows_can_be_skipped),
         cmocka_unit_test(serial_numbers_never_come_again),
         cmocka_unit_test(texts_that_are_not_texts_are_no_disaster),
+        cmocka_unit_test(one_number_one_row_and_one_end_of_a_transaction),
         cmocka_unit_test(a_file_has_one_writer),
         cmocka_unit_test(a_place_is_a_file_or_a_server),
     };
