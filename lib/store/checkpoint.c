@@ -385,5 +385,8 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
         store_meta_keep(&w->metas, was);
     if (code == SEEN_OK)
         w->changed_at = 0;
+    if (code == SEEN_OK) /* or the next time */
+        store_keys_compact(&w->keys, &w->paths, seen_filter_entries(w->f),
+                           NULL);
     return code;
 }

@@ -43,12 +43,18 @@
 
 enum { SMALL = 1000000, AGAIN = 1 << 20 };
 
+/* Does it have the load that its capacity has on average? Its own limit may be
+   above that, where the rate is above the planned one. */
 static bool full(const struct seen_filter *f)
 {
-    bool any = !f->kind->combines &&
-               seen_filter_cells_set(f) >=
-                   seen_plan_limit(&f->plan, seen_filter_cells(f));
+    struct seen_plan plan = f->plan;
+    bool any = false;
 
+    plan.tight = true;
+    plan.over = false;
+    if (!f->kind->combines)
+        any = seen_filter_cells_set(f) >=
+              seen_plan_limit(&plan, seen_filter_cells(f));
     for (unsigned i = 0; i < f->parts && !any; i++)
         any = full(f->part[i]);
     return any;

@@ -51,6 +51,14 @@
  * mix(lo ^ mix(hi)) over all keys, modulo 2^64, so that appending needs no look at
  * what is there, and reading all, which is done once per growth, proves all.
  *
+ * Keys that are added again are logged again: the filter cannot tell one that it
+ * has from one that it takes for another by mistake, and a larger filter would
+ * deny the latter. When a log is four times as long as it need be, a new one is
+ * written beside it and renamed over it. It has one slot, which names the file
+ * as it is, as the old one does; so it does not matter which of the two is
+ * there after a crash. Repetitions are found by a table of two million keys; a
+ * log of more distinct ones is read once per two million.
+ *
  * Who may read it? Hashes of URLs can be guessed, so the log has mode 0600,
  * whatever the file has, and nothing publishes or serves it. Of a keyed filter
  * it has keyed hashes.
@@ -267,6 +275,21 @@ static void give_owner(int fd, const char *path)
         return; /* then it belongs to whoever adds */
 }
 
+/* A new file for keys, which nobody else can have open. */
+static enum seen_code make_file(int *fd, const char *path,
+                                const struct store_paths *p,
+                                struct seen_error *why)
+{
+    *fd = -1;
+    if (unlink(path) && errno != ENOENT)
+        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be made");
+    *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be made");
+    give_owner(*fd, p->path);
+    return SEEN_OK;
+}
+
 enum seen_code store_keys_begin(struct store_keys_log *k,
                                 const struct store_paths *p,
                                 struct seen_error *why)
@@ -275,14 +298,9 @@ enum seen_code store_keys_begin(struct store_keys_log *k,
 
     if (!k->kept || !k->whole || k->fd >= 0)
         return SEEN_OK;
-    if (unlink(p->keys) && errno != ENOENT) /* others may have it open */
-        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be made");
-    k->fd = open(p->keys, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                 0600);
-    if (k->fd < 0)
-        return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be made");
-    give_owner(k->fd, p->path);
-    code = write_first(k, why);
+    code = make_file(&k->fd, p->keys, p, why);
+    if (code == SEEN_OK)
+        code = write_first(k, why);
     if (code == SEEN_OK)
         code = disk_flush_folder(p->folder, why);
     if (code != SEEN_OK)
@@ -415,6 +433,122 @@ enum seen_code store_keys_each(struct store_keys_log *k,
         code = journal_each(j, f, k->now.applied, take, whose, why);
     free(bytes);
     free(key);
+    return code;
+}
+
+/* --- without repetitions ------------------------------------------------- */
+
+enum {
+    TABLE = 1 << 22,        /* slots: 64 MB */
+    PER_PASS = TABLE / 2,   /* keys that are expected in it */
+    MOST = TABLE / 4 * 3,   /* keys that it takes */
+    WORTH = 4,
+    LEAST = 16384
+};
+
+struct store_keys_sieve {
+    struct store_keys_log *from, to; /* to: its `next` is counted */
+    struct store_keys_tail tail;
+    uint64_t (*table)[2]; /* lo, hi; both 0 where there is none */
+    size_t held;
+    unsigned pass, passes;
+    bool zero; /* the key of zeros was met */
+};
+
+/* Is it new? If so, remember it. */
+static bool meet(struct store_keys_sieve *s, uint64_t lo, uint64_t hi)
+{
+    size_t at = (size_t)seen_mix(lo ^ hi) & (TABLE - 1);
+    bool was = s->zero;
+
+    if (!lo && !hi) {
+        s->zero = true;
+        return !was;
+    }
+    for (; s->table[at][0] || s->table[at][1]; at = (at + 1) & (TABLE - 1))
+        if (s->table[at][0] == lo && s->table[at][1] == hi)
+            return false;
+    s->table[at][0] = lo;
+    s->table[at][1] = hi;
+    s->held++;
+    return true;
+}
+
+static enum seen_code sieve(void *whose, const struct seen_key *key, size_t n,
+                            struct seen_error *why)
+{
+    struct store_keys_sieve *s = whose;
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        if ((key[i].hi >> 32) * s->passes >> 32 != s->pass)
+            continue;
+        if (s->held == MOST)
+            return seen_fail(why, SEEN_FULL, 0, "more keys than expected");
+        if (meet(s, key[i].lo, key[i].hi))
+            code = append(&s->tail, &key[i], 1, why);
+    }
+    return code;
+}
+
+static enum seen_code sieve_all(struct store_keys_sieve *s,
+                                struct seen_error *why)
+{
+    struct journal none = { .fd = -1 };
+    enum seen_code code = SEEN_OK;
+
+    for (s->pass = 0; s->pass < s->passes && code == SEEN_OK; s->pass++) {
+        memset(s->table, 0, TABLE * sizeof *s->table);
+        s->held = 0;
+        code = store_keys_each(s->from, NULL, &none, sieve, s, why);
+    }
+    if (code == SEEN_OK)
+        code = write_tail(&s->tail, why);
+    s->to.now = s->to.next;
+    return code == SEEN_OK ? write_first(&s->to, why) : code;
+}
+
+enum seen_code store_keys_compact(struct store_keys_log *k,
+                                  const struct store_paths *p, double entries,
+                                  struct seen_error *why)
+{
+    double need = entries > LEAST ? entries : LEAST;
+    struct store_keys_sieve *s;
+    enum seen_code code = SEEN_OK;
+    bool swapped = false;
+
+    if (!k->kept || !k->whole || k->fd < 0 ||
+        !((double)k->now.count > WORTH * need))
+        return SEEN_OK;
+    s = calloc(1, sizeof *s);
+    if (s)
+        s->table = calloc(TABLE, sizeof *s->table);
+    if (!s || !s->table) {
+        free(s);
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
+    }
+    s->from = k;
+    s->tail.k = &s->to;
+    s->passes = 1 + (unsigned)(entries / PER_PASS);
+    s->to.next.identity = k->now.identity;
+    s->to.next.applied = k->now.applied;
+    code = make_file(&s->to.fd, p->next, p, why);
+    if (code == SEEN_OK)
+        code = sieve_all(s, why);
+    if (code == SEEN_OK)
+        code = disk_swap(s->to.fd, p->next, p->keys, &swapped, why);
+    else if (s->to.fd >= 0)
+        unlink(p->next);
+    if (swapped) {
+        close(k->fd);
+        k->fd = s->to.fd;
+        k->now = s->to.now;
+        k->at = 0;
+    } else if (s->to.fd >= 0) {
+        close(s->to.fd);
+    }
+    free(s->table);
+    free(s);
     return code;
 }
 

@@ -83,6 +83,16 @@ enum seen_code store_keys_each(struct store_keys_log *k,
                                journal_take *take, void *whose,
                                struct seen_error *why);
 
+/*
+ * For the writer of a file with the head that the log names: once the log is
+ * four times as long as a filter of `entries` keys needs, because keys were
+ * added again, write a new one without repetitions. On failure the log is as it
+ * was.
+ */
+enum seen_code store_keys_compact(struct store_keys_log *k,
+                                  const struct store_paths *p, double entries,
+                                  struct seen_error *why);
+
 /* Remove the log, for good. */
 enum seen_code store_keys_forget(struct store_keys_log *k,
                                  const struct store_paths *p,

@@ -768,3 +768,20 @@ def test_the_installed_package_works(tmp_path):
                             "_PyObject_CallMethod_SizeT", "_Py_BuildValue_SizeT"}
     assert "libseen.so.0" in subprocess.run(["readelf", "-d", found], capture_output=True,
                                             check=True).stdout.decode()
+
+
+def test_a_file_that_open_creates_grows(tmp_path):
+    path = tmp_path / "new.seen"
+    with pytest.raises(ValueError):
+        seen.open(path, create=True)
+    with seen.open(path, write=True, sync="no", create=True, rate=0.001, profile="whatwg") as f:
+        assert f.info.capacity == 20000
+        f.add_many("https://a.example/%d" % i for i in range(50000))
+        assert f.info.capacity >= 50000
+        assert f.info.rate <= 0.001
+    assert os.stat(str(path) + ".keys").st_mode & 0o777 == 0o600
+    with seen.open(path, write=True, create=True) as f:
+        assert f.info.capacity >= 50000 and f.info.profile == "whatwg"
+        assert all(f.has_many("https://a.example/%d" % i for i in range(50000)))
+    with seen.open(tmp_path / "low.seen", write=True, create=True, rate=1e-6) as f:
+        assert f.info.kind == "spatial:3/blocked"

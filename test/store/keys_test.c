@@ -135,6 +135,39 @@ TEST(a_key_that_is_added_again_takes_no_room_in_the_filter)
     seen_filter_free(f);
 }
 
+TEST(a_log_that_is_full_of_repetitions_is_written_anew)
+{
+    const struct seen_plan plan = growing_plan("blocked", 5000);
+    struct seen_key nothing = { .lo = 0 };
+    struct seen_filter *f;
+    struct stat it;
+    char name[128];
+
+    create(&plan);
+    f = open_it();
+    assert_int_equal(seen_filter_add(f, &nothing, 1, NULL, NULL), SEEN_OK);
+    for (int i = 0; i < 20; i++)
+        add(f, 0, KEYS);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    beside(name, ".keys");
+    assert_int_equal(stat(name, &it), 0);
+    assert_in_range(it.st_size, KEYS_HEAD + (KEYS + 1) * KEY_BYTES,
+                    KEYS_HEAD + 6 * KEYS * KEY_BYTES);
+    assert_int_equal(it.st_mode & 07777, 0600);
+    assert_int_equal(files(), 2);
+    f = open_it();
+    assert_grows(f);
+    for (uint64_t i = 0; i < 5000; i++) {
+        struct seen_key number;
+
+        seen_key_number(&number, i);
+        assert_int_equal(seen_filter_add(f, &number, 1, NULL, NULL), SEEN_OK);
+    }
+    assert_true(seen_filter_plan(f)->capacity > 9000);
+    assert_holds(f, KEYS);
+    seen_filter_free(f);
+}
+
 TEST(a_keyed_filter_grows_too)
 {
     const struct seen_access access = { .secret = secret };
@@ -605,6 +638,7 @@ int main(void)
         FRESH(what_keeps_its_keys_takes_at_most_twice_what_they_need),
         FRESH(one_batch_may_be_larger_than_any_growth),
         FRESH(a_key_that_is_added_again_takes_no_room_in_the_filter),
+        FRESH(a_log_that_is_full_of_repetitions_is_written_anew),
         FRESH(a_keyed_filter_grows_too),
         FRESH(the_planned_rate_holds_at_every_size),
         FRESH(the_log_has_16_bytes_per_key_and_nobody_else_may_read_it),

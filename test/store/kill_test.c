@@ -460,6 +460,71 @@ TEST(a_filter_that_grows_when_its_writer_dies_at_any_call_loses_nothing)
     keeping = false;
 }
 
+/* A writer that adds one key and closes the file dies; the log, which is full
+   of repetitions, is written anew. */
+TEST(a_log_that_is_written_anew_when_its_writer_dies_stays_whole)
+{
+    enum { HELD = 3300, TIMES = 20 };
+    struct seen_plan plan = plan_of("blocked", 10000);
+    struct seen_filter *f = holding(&plan, 0);
+    unsigned char *file, *log;
+    size_t file_len, log_len, less = 0;
+    char name[128];
+    bool over = false;
+
+    opening = (struct seen_access){ .sync = SEEN_SYNC_NO };
+    beside(name, ".keys");
+    assert_int_equal(seen_store_keep_keys(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    assert_int_equal(seen_store_open(&f, path, &opening, NULL), SEEN_OK);
+    for (int i = 0; i < TIMES - 1; i++)
+        assert_int_equal(seen_filter_add(f, key, HELD, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    file = slurp(path, &file_len);
+    log = slurp(name, &log_len);
+    for (int call = 1; !over; call++) {
+        int status;
+        pid_t child;
+        struct stat it;
+
+        torn = call % 2;
+        sweep(NULL);
+        spill(path, file, file_len);
+        spill(name, log, log_len);
+        child = fork();
+        if (!child) {
+            calls = 0;
+            last_call = call;
+            count_calls(true);
+            if (seen_store_open(&f, path, &opening, NULL) != SEEN_OK ||
+                seen_filter_add(f, key, HELD, NULL, NULL) != SEEN_OK ||
+                seen_store_close(f, NULL) != SEEN_OK)
+                _exit(1);
+            _exit(77);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_true(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 77);
+        over = WEXITSTATUS(status) == 77;
+        assert_int_equal(stat(name, &it), 0);
+        less += (size_t)it.st_size < log_len;
+        assert_int_equal(seen_store_open(&f, path, &opening, NULL), SEEN_OK);
+        assert_true(seen_store_grows(f, NULL));
+        assert_int_equal(
+            seen_filter_add(f, key + HELD, KEYS - HELD, NULL, NULL), SEEN_OK);
+        assert_holds(f, KEYS);
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        assert_int_equal(seen_store_open(&f, path, &opening, NULL), SEEN_OK);
+        assert_true(seen_store_grows(f, NULL));
+        seen_filter_free(f);
+    }
+    assert_in_range(less, 1, 5); /* it was written anew, in the end */
+    torn = false;
+    free(file);
+    free(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +534,7 @@ int main(void)
         FRESH(a_killed_writer_of_what_grows_loses_nothing),
         FRESH(a_killed_save_leaves_the_old_file_or_the_new_one),
         FRESH(a_writer_that_dies_at_any_call_loses_nothing),
+        FRESH(a_log_that_is_written_anew_when_its_writer_dies_stays_whole),
         FRESH(
             a_filter_that_grows_when_its_writer_dies_at_any_call_loses_nothing),
     };
