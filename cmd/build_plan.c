@@ -41,13 +41,25 @@ static bool derivable(const struct seen_plan *p)
            (p->rate > 0 || (p->multiplier > 0 && p->probes));
 }
 
+/* A hostile key would fill single lines of blocked filters. On a server there
+   are rules of its own. With a multiplier the bits do not follow from the
+   rate. */
+static void default_kind(const struct build *b, char kind[SEEN_KIND_TEXT])
+{
+    if (b->hostile)
+        strcpy(kind, "bloom");
+    else if (!(b->rate > 0) || b->multiplier > 0 ||
+             access_is_remote(b->output))
+        strcpy(kind, "blocked");
+    else
+        seen_kind_for_rate(kind, b->rate);
+}
+
 enum outcome build_plan(struct build *b)
 {
     struct seen_plan *p = &b->plan;
 
-    if (!b->kind) /* a hostile one would fill single lines */
-        b->kind = b->hostile ? "bloom" : "blocked";
-    if (strlen(b->kind) >= sizeof p->kind)
+    if (b->kind && strlen(b->kind) >= sizeof p->kind)
         return trouble("--kind: is longer than %zu bytes", sizeof p->kind - 1);
     if (b->profile && strlen(b->profile) >= sizeof p->profile)
         return trouble("--profile: no profile is named %s", b->profile);
@@ -60,8 +72,11 @@ enum outcome build_plan(struct build *b)
                        b->profile);
     if (b->probes > UINT_MAX)
         return trouble("--probes: %s are too many", show_count(b->probes));
-    strcpy(p->kind, b->kind);
-    b->in.every = seen_kind_can(b->kind, SEEN_CAN_COUNT);
+    if (b->kind)
+        strcpy(p->kind, b->kind);
+    else
+        default_kind(b, p->kind);
+    b->in.every = seen_kind_can(p->kind, SEEN_CAN_COUNT);
     strcpy(p->profile, b->profile ? b->profile : "surt");
     p->capacity = b->capacity;
     p->rate = b->rate;
@@ -73,7 +88,7 @@ enum outcome build_plan(struct build *b)
     p->over = b->over;
     p->keyed = b->keyed;
     if (!p->bits && !(p->rate > 0) && !(p->multiplier > 0) &&
-        !has_bits(b->kind))
+        !has_bits(p->kind))
         p->rate = 0.01;
     if (access_is_remote(b->output))
         access_remote->plan(p);

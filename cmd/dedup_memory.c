@@ -1,11 +1,11 @@
 /* dedup_memory.c - a filter, and a log of keys to make a larger one of. */
 #include "dedup_memory.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <seen/key_log.h>
+#include <seen/kind.h>
 
 #include "input.h"
 
@@ -18,19 +18,12 @@ struct dedup_memory {
     struct seen_key key[MOST]; /* the new ones of those that are added */
 };
 
-/*
- * Low rates need many probes, each a cache miss in a bloom. Blocked filters
- * with different seeds, all of which must say yes, take one each, and fewest
- * bits where each errs for about 1 %.
- */
+/* Two of the default rate take a tenth fewer bits than one. */
 static void choose_kind(struct seen_plan *plan)
 {
-    int n = (int)ceil(-log10(plan->rate) / 2 - 1e-9);
-
-    snprintf(plan->kind, sizeof plan->kind, "spatial:%d/blocked",
-             n < 2    ? 2
-             : n > 16 ? 16
-                      : n);
+    seen_kind_for_rate(plan->kind, plan->rate);
+    if (!strcmp(plan->kind, "blocked"))
+        strcpy(plan->kind, "spatial:2/blocked");
 }
 
 enum seen_code dedup_memory_new(struct dedup_memory **out,

@@ -24,7 +24,7 @@
  *
  * For the same rate it needs more bits than a classic filter, and more so at
  * low rates: 3.5 % more at 1 %, 8 % at 0.1 %, 15 % at 0.01 %. Plans below that
- * are refused with the advice to use bloom.
+ * are refused with advice: seen_kind_for_rate().
  *
  * [1] F. Putze, P. Sanders, J. Singler: Cache-, hash- and space-efficient
  *     Bloom filters. WEA 2007.
@@ -97,7 +97,7 @@ static enum seen_code blocked_make(struct seen_filter *f,
     struct blocked *b = (struct blocked *)f;
     struct seen_plan *plan = &f->plan;
     enum seen_code code;
-    char arg[2];
+    char arg[2], other[SEEN_KIND_TEXT];
 
     if (seen_kind_arg(plan->kind, 0, arg, sizeof arg))
         return seen_fail(why, SEEN_RANGE, 0, "blocked takes no argument");
@@ -105,10 +105,12 @@ static enum seen_code blocked_make(struct seen_filter *f,
         return seen_fail(why, SEEN_RANGE, 0,
                          "blocked cannot be sized for hostile keys, which "
                          "would fill single lines: use bloom");
-    if (!f->recorded && plan->rate > 0 && plan->rate < BLOCKED_LEAST_RATE)
+    if (!f->recorded && plan->rate > 0 && plan->rate < BLOCKED_LEAST_RATE) {
+        seen_kind_for_rate(other, plan->rate);
         return seen_fail(why, SEEN_RANGE, 0,
-                         "blocked is not for rates below %g %%: use bloom",
-                         100 * BLOCKED_LEAST_RATE);
+                         "blocked is not for rates below %g %%: use %s",
+                         100 * BLOCKED_LEAST_RATE, other);
+    }
     code = seen_plan_size(plan, f->recorded, 1, MOST_PROBES, formula, why);
     if (code != SEEN_OK)
         return code;

@@ -144,7 +144,7 @@ static enum seen_code arguments(const struct seen_filter *f, unsigned *bits,
                                 unsigned *arity, struct seen_error *why)
 {
     const struct seen_plan *plan = &f->plan;
-    char first[8], second[8], third[8];
+    char first[8], second[8], third[8], other[SEEN_KIND_TEXT];
     bool given = seen_kind_arg(plan->kind, 0, first, sizeof first);
 
     *bits = plan->rate >= 0x1p-8 || plan->rate == 0 ? 8 : 16;
@@ -162,11 +162,13 @@ static enum seen_code arguments(const struct seen_filter *f, unsigned *bits,
                              "a fuse has 3 or 4 cells a key, not %s", second);
         *arity = (unsigned)atoi(second);
     }
-    if (!f->recorded && plan->rate > 0 && plan->rate < ldexp(1, -(int)*bits))
+    if (!f->recorded && plan->rate > 0 && plan->rate < ldexp(1, -(int)*bits)) {
+        seen_kind_for_rate(other, plan->rate);
         return seen_fail(why, SEEN_RANGE, 0,
                          "a fuse of %u bits has a rate of %.3g, not %.3g; "
-                         "for less, use bloom",
-                         *bits, ldexp(1, -(int)*bits), plan->rate);
+                         "for less, use %s",
+                         *bits, ldexp(1, -(int)*bits), plan->rate, other);
+    }
     return SEEN_OK;
 }
 

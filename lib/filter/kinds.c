@@ -11,8 +11,11 @@
  */
 #include "kinds.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "blocked.h"
 
 extern const struct seen_kind filter_blocked;
 extern const struct seen_kind filter_fuse;
@@ -300,6 +303,17 @@ void kind_lower(char text[SEEN_KIND_TEXT], double rate)
     }
     if (kind && kind->below && rate < kind->least_rate)
         memcpy(leaf, kind->below, strlen(kind->below) + 1);
+}
+
+void seen_kind_for_rate(char kind[SEEN_KIND_TEXT], double rate)
+{
+    double parts = rate < BLOCKED_LEAST_RATE ? ceil(-log10(rate) / 2 - 1e-9)
+                                             : 1;
+
+    if (parts > 1 && parts <= 16)
+        snprintf(kind, SEEN_KIND_TEXT, "spatial:%d/blocked", (int)parts);
+    else
+        strcpy(kind, parts > 1 ? "bloom" : "blocked");
 }
 
 bool kind_contains(const char *outer, const char *part)

@@ -339,7 +339,7 @@ static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
 {
     struct seen_plan *plan = &f->base.plan;
     enum seen_code code = arg_last(plan->kind, 1, NULL, NULL, why);
-    char arg[4];
+    char arg[4], other[SEEN_KIND_TEXT];
 
     if (code != SEEN_OK)
         return code;
@@ -366,11 +366,13 @@ static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
     }
     if (!(plan->rate > 0))
         plan->rate = 0x1p-8;
-    if (plan->rate < ldexp(1, -MOST_BITS))
+    if (plan->rate < ldexp(1, -MOST_BITS)) {
+        seen_kind_for_rate(other, plan->rate);
         return seen_fail(why, SEEN_RANGE, 0,
                          "a ribbon has a rate of %.3g or more, not %.3g; for "
-                         "less, use bloom",
-                         ldexp(1, -MOST_BITS), plan->rate);
+                         "less, use %s",
+                         ldexp(1, -MOST_BITS), plan->rate, other);
+    }
     f->columns = 1;
     while (ldexp(1, -(int)f->columns) > plan->rate)
         f->columns++;

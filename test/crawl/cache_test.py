@@ -35,7 +35,7 @@ def test_every_kind_that_can_add_is_a_cache(tmp_path, kind):
 
 @pytest.mark.parametrize("kind, words", [
     ("fuse", "not a kind of filter that can be added to"), ("growing/fuse", "that can be added to"),
-    ("fuse+fuse", "that can be added to"), ("nothing", "that can be added to"), ("blocked", "use bloom"),
+    ("fuse+fuse", "that can be added to"), ("nothing", "that can be added to"), ("blocked", "use spatial:3/blocked"),
     ("bloom:nothing", "no hash is named")])
 def test_other_kinds_are_refused_with_the_reason(tmp_path, kind, words):
     crawl = Crawl(tmp_path / "c", "http://127.0.0.1:1/")

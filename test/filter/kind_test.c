@@ -183,6 +183,44 @@ TEST(the_kind_with_a_trait_is_found_in_the_text)
 }
 
 /* The list is what help and completion show: every kind, once. */
+/* Each is a plan, keeps the rate, and takes at most 4 % more bits than a bloom
+   where it is not `blocked`. */
+TEST(a_kind_for_a_rate_can_be_made_with_it)
+{
+    static const double rate[] = { 0.5,  0.01, 1e-4,  0.99e-4, 1e-5, 1e-6,
+                                   1e-7, 1e-9, 1e-12, 1e-32,   1e-40 };
+    static const char *const kind[] = { "blocked",
+                                        "blocked",
+                                        "blocked",
+                                        "spatial:3/blocked",
+                                        "spatial:3/blocked",
+                                        "spatial:3/blocked",
+                                        "spatial:4/blocked",
+                                        "spatial:5/blocked",
+                                        "spatial:6/blocked",
+                                        "spatial:16/blocked",
+                                        "bloom" };
+
+    for (size_t i = 0; i < LENGTH(rate); i++) {
+        struct seen_plan plan = plan_of("bloom", 100000, rate[i]);
+        struct seen_filter *f, *bloom;
+
+        if (rate[i] > 1e-12) {
+            bloom = made(&plan);
+            seen_kind_for_rate(plan.kind, rate[i]);
+            f = made(&plan);
+            assert_true(seen_filter_planned(f) < 1.000001 * rate[i]);
+            if (rate[i] < 1e-4)
+                assert_in_range(seen_filter_bytes(f), 1,
+                                seen_filter_bytes(bloom) * 26 / 25);
+            seen_filter_free(f);
+            seen_filter_free(bloom);
+        }
+        seen_kind_for_rate(plan.kind, rate[i]);
+        assert_string_equal(plan.kind, kind[i]);
+    }
+}
+
 TEST(every_kind_is_listed_with_its_synopsis)
 {
     struct seen_kind_entry one, other;
@@ -293,6 +331,7 @@ int main(void)
         cmocka_unit_test(what_a_whole_can_do_follows_from_its_parts),
         cmocka_unit_test(no_part_can_do_less_than_the_whole_promises),
         cmocka_unit_test(the_kind_with_a_trait_is_found_in_the_text),
+        cmocka_unit_test(a_kind_for_a_rate_can_be_made_with_it),
         cmocka_unit_test(every_kind_is_listed_with_its_synopsis),
         cmocka_unit_test(a_kind_from_outside_works_alone_and_inside_others),
         cmocka_unit_test(a_kind_that_claims_what_it_lacks_is_refused),
