@@ -30,7 +30,7 @@
 struct info {
     const char *route, *keyed;
     uint64_t key_length;
-    bool text, json;
+    bool text, json, verify;
 };
 
 static const struct option options[] = {
@@ -42,6 +42,8 @@ static const struct option options[] = {
       "average length of a URL, to compare with a list; default 67" },
     { "text", 0, FLAG, NULL, offsetof(struct info, text),
       "print the plan, counts and metadata as the file has them" },
+    { "verify", 0, FLAG, NULL, offsetof(struct info, verify),
+      "read and verify the cells of large files, too" },
     JSON_OPTION(struct info, json, "print a JSON object"),
     { .name = NULL }
 };
@@ -57,6 +59,7 @@ struct facts {
     bool begun; /* full enough to compare it with a list */
     bool spent; /* says yes to every URL */
     bool pays;
+    bool read; /* its cells were verified, or are on a server */
 };
 
 /* What the leaves were planned with; bytes are rounded up to whole lines. */
@@ -228,6 +231,8 @@ static void show(const struct seen_filter *f, const struct facts *x)
     }
     show_uncovered(f);
     show_pays(x);
+    if (!x->read)
+        row("verified", "no; --verify reads all %s", show_bytes(x->bytes));
     if (access_losses(f))
         row("losses",
             "%s that the server lost URLs which it had "
@@ -274,6 +279,7 @@ static void show_json(const struct seen_filter *f, const struct facts *x,
     cmd_json_number("bits_per_url", x->bits_per_url);
     cmd_json_number("list_bits_per_url", x->list_bits);
     cmd_json_flag("pays", x->pays);
+    cmd_json_flag("verified", x->read);
     if (seen_filter_can(f, SEEN_IS_SLOW))
         cmd_json_count("losses", access_losses(f));
     cmd_json_open("parts", '[');
@@ -333,10 +339,40 @@ static enum outcome show_text(const struct seen_filter *f, const char *path)
     return YES;
 }
 
+enum { SMALL = 16 << 20 }; /* bytes that are verified in some milliseconds */
+
+/*
+ * What is printed is in the head of the file and its table of counts, which are
+ * always verified. Reading 1 GB of cells takes a quarter of a second, or seconds
+ * from a disk. Only a file that a writer has open has its cells counted.
+ */
+static enum seen_code open_filter(const struct info *in,
+                                  const unsigned char *secret,
+                                  const char *path, struct seen_filter **f,
+                                  struct facts *facts, struct seen_error *why)
+{
+    const struct seen_access how = { .secret = secret, .unverified = true };
+    enum seen_code code = access_map(f, path, &how, why);
+    bool small;
+
+    if (code != SEEN_OK)
+        return code;
+    small = seen_filter_bytes(*f) <= SMALL;
+    if (in->verify || small)
+        code = seen_store_verify(*f, why);
+    if (code != SEEN_OK) {
+        seen_filter_free(*f);
+        return code;
+    }
+    access_warn(*f, path);
+    *facts = derive(*f, in->key_length);
+    facts->read = in->verify || small || access_is_remote(path);
+    return SEEN_OK;
+}
+
 static enum outcome run_one(const struct info *in, const char *path)
 {
     unsigned char secret[SEEN_SECRET];
-    struct seen_access how = { .secret = NULL };
     struct seen_filter *f;
     struct seen_error why;
     struct facts facts;
@@ -345,13 +381,10 @@ static enum outcome run_one(const struct info *in, const char *path)
 
     if (in->keyed && !secret_read(in->keyed, secret))
         return TROUBLE;
-    how.secret = in->keyed ? secret : NULL;
-    code = access_map(&f, path, &how, &why);
+    code = open_filter(in, in->keyed ? secret : NULL, path, &f, &facts, &why);
     explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK)
         return trouble_with(path, &why);
-    access_warn(f, path);
-    facts = derive(f, in->key_length);
     if (in->route)
         out = show_route(in, f, path);
     else if (in->text)
@@ -442,12 +475,10 @@ static enum outcome run_many(const struct info *in,
         struct seen_error why;
         struct facts facts;
 
-        if (access_map(&f, path, NULL, &why) != SEEN_OK) {
+        if (open_filter(in, NULL, path, &f, &facts, &why) != SEEN_OK) {
             out = trouble_with(path, &why);
             continue;
         }
-        access_warn(f, path);
-        facts = derive(f, in->key_length);
         if (in->json)
             show_json(f, &facts, path);
         else
@@ -488,7 +519,9 @@ const struct command cmd_info = {
         "Prints the plan of a filter, how many URLs it holds, its rate of "
         "false positives now and at capacity, how many wrong answers to "
         "expect, the room that is left, and whether the filter pays: whether it "
-        "needs fewer bits per URL than a list. All cells are verified first.\n"
+        "needs fewer bits per URL than a list. Files of up to 16 MiB are verified; "
+        "of larger ones only the head, which has the counts, unless --verify is "
+        "given. A file that is being written to has its cells counted.\n"
         "\n"
         "The rate and the number of entries are estimated from the cells that "
         "are set. Keyed filters need no key, except for --route.\n"
@@ -496,7 +529,7 @@ const struct command cmd_info = {
         "For several filters, or the files *.seen of a FOLDER, it prints a "
         "line per filter; with --json an object per line, which has the path "
         "as filter.\n",
-    .exits = "0 if all filters are sound, 2 if one is not.",
+    .exits = "0 if all that was read is sound, 2 if it is not.",
     .examples = "$ seen info crawl.seen\n"
                 "$ seen info --json crawl.seen | jq .rate\n"
                 "$ seen info mirror/\n"

@@ -28,6 +28,16 @@ seen add f -i urls
 seen info f
 END
 
+echo "== info verifies what is small, and all that it is told to"
+session <<'END'
+seen build --quiet --capacity 16M -o large urls
+seen info large | grep -e entries -e verified
+printf x | dd of=large bs=1 seek=9000000 conv=notrunc status=none; seen info large | grep -e verified
+seen info --verify large
+seen build --quiet --capacity 16M -o large urls; seen info --verify --json large | grep -o '"verified": [a-z]*'; seen info --json large | grep -o '"verified": [a-z]*'
+END
+rm large
+
 echo "== an add elsewhere leaves the damage as it is"
 added=
 for i in $(seq 100); do
