@@ -12,7 +12,7 @@ bool checkpoint_init(struct checkpoint *c, const char *output)
 {
     if (asprintf(&c->path, "%s.checkpoint", output) < 0)
         c->path = NULL;
-    else if (asprintf(&c->log, "%s.keys", c->path) < 0)
+    else if (asprintf(&c->log, "%s.log", c->path) < 0)
         c->log = NULL;
     return c->path && c->log;
 }
@@ -26,7 +26,7 @@ void checkpoint_clear(struct checkpoint *c)
 
 void checkpoint_drop(const struct checkpoint *c)
 {
-    static const char *const suffix[] = { "", ".keys", ".lock", ".new" };
+    static const char *const suffix[] = { "", ".log", ".lock", ".new" };
     char path[4096];
 
     /* The last two are what a killed writer of the first left. */

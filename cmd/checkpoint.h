@@ -14,7 +14,7 @@
  *     fuse, ribbon      none: it is built in one step, from all hashes
  *
  * Without a capacity there is no filter yet. Then the keys so far are in
- * FILTER.checkpoint.keys, a log that only grows, and FILTER.checkpoint, an empty
+ * FILTER.checkpoint.log, which only grows, and FILTER.checkpoint, an empty
  * filter, records how much of it counts.
  */
 #ifndef SEEN_CHECKPOINT_H
