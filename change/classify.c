@@ -52,7 +52,7 @@ static enum seen_code answer_one(struct change_question *q)
     return change_judge(q);
 }
 
-/* Which field was compared as it is, although something is to be ignored. */
+/* Note the field that was compared as it is, since its pattern cost too much. */
 static enum seen_code note_costly(struct change_question *q)
 {
     const struct change_page *page = q->s->page;

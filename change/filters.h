@@ -61,8 +61,8 @@ struct change_one_filter {
     bool has_file;
     uint64_t saved; /* position in the journal that the file includes */
 
-    /* Of the parts that are full, which never change: how many, and the log of
-       the chance that none of them is wrong. */
+    /* How many parts are full, so that they never change, and the logarithm of
+       the chance that all these are right. */
     unsigned full;
     double right;
 };

@@ -67,7 +67,7 @@ uint64_t change_prints_pages(const struct change_prints *p);
 /* The number of the page, or 0. */
 uint64_t change_prints_find(struct change_prints *p, uint64_t url);
 
-/* Of a page that is there. */
+/* The print of page `number`, which must be there. */
 uint64_t change_prints_get(const struct change_prints *p, uint64_t number);
 
 /* Page `number`, which is there or the next one, has this print from now on.

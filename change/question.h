@@ -29,7 +29,7 @@ struct change_question {
 enum seen_code change_judge(struct change_question *q);
 /* The state knows the page, as if it had been judged new. */
 enum seen_code change_judge_fill(struct change_question *q);
-/* Of a URL and its content: a key of the filter of versions. */
+/* The key of (URL, content) in the filter of versions. */
 uint64_t change_version_of(uint64_t url, const struct change_page *page);
 
 /* --- stored.c --- */

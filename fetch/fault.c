@@ -59,8 +59,8 @@ static enum seen_code closed(struct fetch_exchange *x)
     return FAILED(x, 0, "the connection was closed without an answer");
 }
 
-/* Also libcurl's code for a line of more than 100 KiB, which never gets
-   here. */
+/* No memory; or a line of more than 100 KiB, for which libcurl has the same
+   code, and which never gets here. */
 static enum seen_code no_memory(struct fetch_exchange *x)
 {
     if (is_connected(x) && !x->head.whole)
@@ -105,8 +105,8 @@ static enum seen_code translate(struct fetch_exchange *x, CURLcode result)
     }
 }
 
-/* Who looks up a name, or reads certificates, does not say that it was for a
-   lack of descriptors that this failed. */
+/* The lookup of a name, and the reading of certificates, fail for a lack of
+   descriptors without saying so. */
 void fetch_exchange_fault(struct fetch_exchange *x, CURLcode result)
 {
     x->shortage = x->shortage ||

@@ -115,7 +115,7 @@ struct fetch_response {
     bool shortage; /* it failed because this process has no descriptor, or no
                       memory, for another connection: not the server's fault */
 
-    /* Of raw requests only. If the request failed, they have what is known. */
+    /* For raw requests only. After a failure they have what is known. */
     bool http;              /* a status line was read; if not, and the code is
                                SEEN_CORRUPT, the answer was not HTTP */
     enum fetch_cut cut;     /* for end() */

@@ -112,8 +112,8 @@ static CURLMcode run_event(struct fetch_loop *loop,
         what |= CURL_CSELECT_IN;
     if (event->events & EPOLLOUT)
         what |= CURL_CSELECT_OUT;
-    /* Not CURL_CSELECT_ERR: reading and writing find the fault, and also
-       what was received before it. */
+    /* CURL_CSELECT_ERR is not passed on: reading and writing find the fault,
+       and what was received before it as well. */
     if (event->events & (EPOLLERR | EPOLLHUP))
         what |= CURL_CSELECT_IN | CURL_CSELECT_OUT;
     return curl_multi_socket_action(loop->multi, event->data.fd, what,

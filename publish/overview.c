@@ -96,7 +96,7 @@ enum seen_code publish_overview_place(struct publish_overview *o,
                : no_memory_for(why, "an overview");
 }
 
-/* Of "https://host:port/path": its host and port, with the length. */
+/* "host:port" of "https://host:port/path". */
 static struct seen_span host_of(const char *url)
 {
     const char *host = strstr(url, "://");
@@ -155,7 +155,7 @@ static int by_url(const char *a, const char *b)
     return order ? order : strcmp(a, b);
 }
 
-/* Of one URL the place with a note comes first. */
+/* By URL; of two places with one URL, the one with a note comes first. */
 static int place_order(const void *a, const void *b)
 {
     const struct overview_place *x = a, *y = b;

@@ -21,7 +21,7 @@
 
 enum {
     OPENING = 10000,         /* ms that a server has at least at first */
-    KILLS = QUEUE_TRIES - 1, /* x-delivery-limit: so many *re*deliveries */
+    KILLS = QUEUE_TRIES - 1, /* x-delivery-limit counts *re*deliveries */
     LOOKS = 1 << 30          /* the same for dead letters, which are only
                                 looked at; newer servers have a low default */
 };

@@ -36,7 +36,7 @@ enum {
     QUEUE_AMQP_CONTROL = 2   /* the channel for everything that may fail */
 };
 
-/* Which of the queues that one name stands for. */
+/* The queues that one name stands for. */
 enum queue_amqp_part {
     QUEUE_PART_MAIN,
     QUEUE_PART_DEAD,

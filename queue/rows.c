@@ -122,8 +122,8 @@ static enum seen_code make_tables(struct queue_place *p,
     return code;
 }
 
-/* Of which start of the machine the times in the tables are. *noted: this
-   process has noted its own there already. */
+/* Find out which start of the machine the times in the tables count from.
+   *noted: this process has noted its own start there already. */
 static enum seen_code read_epoch(struct queue_place *p, enum sql_start *start,
                                  bool *noted, struct seen_error *why)
 {

@@ -73,7 +73,7 @@ struct remote_filter {
 
     bool all_new;  /* nearly all keys of the last batch were new */
 
-    /* Of the batch at hand: */
+    /* The batch at hand */
     uint64_t *bit; /* plan.probes numbers per key, in the leaf */
     unsigned *part;
     struct remote_mark {
@@ -223,7 +223,7 @@ static enum seen_code check_header(const struct remote_filter *r,
     return SEEN_OK;
 }
 
-/* Those of put_headers(), from request `from` on. */
+/* Check the replies to put_headers(), from request `from` on. */
 static enum seen_code check_headers(const struct remote_filter *r, size_t from,
                                     struct seen_error *why)
 {
@@ -301,7 +301,7 @@ static enum seen_code read_lines(struct remote_filter *r, size_t n,
     return code == SEEN_OK ? check_headers(r, n, why) : code;
 }
 
-/* Which probes are to be read now: the first, then the rest, or none. */
+/* The probes that are to be read now: the first, then the rest, or none. */
 static uint64_t to_read(const struct remote_mark *m)
 {
     uint64_t first = m->all & ((1u << FIRST) - 1);

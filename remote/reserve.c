@@ -155,7 +155,7 @@ enum {
     PART_BYTES = 15 << 20
 };
 
-/* Of n parts each has the n-th root of the rate. Only cells that are copied
+/* Each of n parts has the n-th root of the rate. Only cells that are copied
    must be in the parts that they will have there. */
 void remote_choose_kind(struct seen_plan *plan, unsigned n)
 {

@@ -56,7 +56,7 @@ static void pick(struct remote_some *s, const struct seen_key *key, size_t i)
     s->key[s->n++] = key[i];
 }
 
-/* Which part is the first that lacks each key; f->parts: none lacks it. */
+/* Find the first part that lacks each key; f->parts if all parts have it. */
 static enum seen_code ask(const struct seen_filter *f,
                           const struct seen_key *key, size_t n,
                           unsigned *lacks, struct seen_error *why)

@@ -36,7 +36,7 @@ struct excerpt {
     int first, hit; /* tokens: of the window, and its first hit */
     bool any;
     bool marked[TOKENS];
-    /* Of step 3. */
+    /* Step 3: the piece is written */
     int at; /* the next token */
     int from, to; /* bytes: where the piece begins, and what was written */
     bool begun, cut;

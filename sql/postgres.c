@@ -171,7 +171,7 @@ enum seen_code postgres_lay_out(struct postgres_statement *st,
     return SEEN_OK;
 }
 
-/* Those of arrays are in the text. */
+/* The types of parameters; those of arrays are in the text of the statement. */
 static Oid *types_of(const struct postgres_statement *st)
 {
     Oid *type = malloc((st->parameters + 1) * sizeof *type);

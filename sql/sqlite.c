@@ -167,7 +167,7 @@ static const char *lite_epoch(const struct sql *db)
     return ((const struct lite *)db)->epoch;
 }
 
-/* Not zero: the statement ends. */
+/* SQLite ends the statement if this is not zero. */
 static int spend(void *owner)
 {
     struct lite *db = owner;

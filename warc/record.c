@@ -110,7 +110,7 @@ static void complain(const struct warc_complaint *c, bool note,
     c->say(c->owner, note, text);
 }
 
-/* Of a value, as much as a message has room for. */
+/* How many bytes of a value a message has room for. */
 static int shown(struct seen_span s)
 {
     return s.len < 100 ? (int)s.len : 100;

@@ -8,8 +8,8 @@
 
 #include "charset.h"
 
-/* Those with several bytes per character have a family each, because queries
-   are written by rules of their own (charset_query.c). */
+/* Charsets with several bytes per character have a family each, because their
+   queries are written by rules of their own (charset_query.c). */
 enum charset_family {
     UTF8,
     SINGLE,

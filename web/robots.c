@@ -564,7 +564,7 @@ static bool keep_lines(struct web_robots *r, const struct web_robots_parser *p)
     return true;
 }
 
-/* Which rules have a query? */
+/* Make the list of the rules that have a query. */
 static bool keep_queries(struct web_robots *r,
                          const struct web_robots_parser *p)
 {

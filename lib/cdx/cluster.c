@@ -35,7 +35,7 @@ struct cdx_cluster {
     size_t places_len;
 };
 
-/* Which file of the source is it? NULL: none. */
+/* The file of the source that this is; NULL if it is not one of them. */
 static struct cdx_file *known(const struct seen_source *s,
                               const struct stat *it)
 {

@@ -39,7 +39,7 @@ struct cdx_worker {
     bool compared;             /* the key was compared with its URL */
     bool corrected;            /* it differed: the URL's key is used */
     char text[2 * SEEN_KEY_TEXT];
-    /* Of one piece: */
+    /* One piece */
     uint64_t check; /* the next line whose key is compared */
     struct seen_tally tally;
     struct seen_agreement agreement;

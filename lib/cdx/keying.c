@@ -203,7 +203,7 @@ enum seen_code seen_capture_key(struct seen_key *key, char *text,
 
 /* --- are they alike? --- */
 
-/* Of the body of a POST, pywb makes parameters of the key. */
+/* Does the key have parameters that pywb made of the body of a POST? */
 static bool has_body(struct seen_span key)
 {
     return memmem(key.text, key.len, "__wb_", 5) != NULL;

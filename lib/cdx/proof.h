@@ -117,8 +117,8 @@ static inline bool proof_text_portable(const char *key, size_t len,
 
 /* --- 64 bytes at a time --- */
 
-/* Which of 64 bytes are c, which of them differ, and at which of a text must be
-   looked (proof_look())? Bits past an end mean nothing. */
+/* A bit per byte of 64: equal to c; different in a and b; to be looked at
+   (proof_look()). Bits past an end mean nothing. */
 typedef uint64_t proof_equal(const char *at, char c);
 typedef uint64_t proof_unlike(const char *a, const char *b);
 typedef uint64_t proof_odd(const char *key, const char *url);

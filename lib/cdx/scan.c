@@ -364,7 +364,7 @@ struct two {
     __m256i x, y;
 };
 
-/* Which of them are from `low` to `high`; which are c? */
+/* A bit per byte that is from `low` to `high`, or that is c. */
 AVX2
 static inline uint64_t within(struct two t, char low, char high)
 {
@@ -494,7 +494,7 @@ static inline __m256i odd_32(const char *key, const char *url)
         _mm256_or_si256(id, slash),
         _mm256_or_si256(k,
                         _mm256_cmpeq_epi8(_mm256_shuffle_epi8(rare, k), k)));
-    /* Of a byte of 0x80 or more, and of what was found, the sign is set. */
+    /* The sign is set in bytes of 0x80 or more, and in those that were found. */
     return _mm256_or_si256(found, _mm256_xor_si256(_mm256_cmpeq_epi8(u, k),
                                                    _mm256_set1_epi8(-1)));
 }
@@ -590,7 +590,7 @@ AVX512 static void lines_avx512(struct cdx_lines *l, const char *text,
     end_stretch(l, out, at < end ? at : end, cuts, text, end);
 }
 
-/* Which of the bytes of x in `all` are from `low` to `high`? */
+/* A bit per byte of x in `all` that is from `low` to `high`. */
 AVX512 static inline uint64_t among(uint64_t all, __m512i x, char low,
                                     char high)
 {

@@ -108,7 +108,7 @@ static inline void cdx_lines_begin(struct cdx_lines *l, size_t at)
     l->next = l->n = 0;
 }
 
-/* Which of the 16 bytes at a and b differ? */
+/* A bit per byte, of the 16 at a and b, that differs. */
 #if defined(__SSE2__) && !defined(SEEN_PORTABLE)
 static inline uint64_t cdx_unlike(const char *a, const char *b)
 {

@@ -61,7 +61,7 @@ struct cdx_stream {
     enum seen_code code; /* why it ended */
     struct seen_error why;
 
-    /* Of gzip: asked where a member begins that is not the first. */
+    /* Called where a gzip member begins, except for the first. */
     bool (*stop)(void *to, uint64_t at);
     void *to;
     uint64_t began;

@@ -39,8 +39,8 @@ enum inflate_result {
 
 struct inflate_state; /* isa-l's */
 
-/* Of a gzip header, in their order, and what follows it. zlib has the first
-   and the last. */
+/* The parts of a gzip header, in their order, and what follows it. A zlib
+   header has the first and the last. */
 enum inflate_part {
     INFLATE_FIXED,
     INFLATE_EXTRA,

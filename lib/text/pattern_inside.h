@@ -87,7 +87,8 @@ enum pattern_parsed {
     PATTERN_NO_MEMORY
 };
 
-/* Of several texts, one of which is to match. Clear in any case. */
+/* Parse n texts as a pattern that matches what one of them matches. Clear in
+   any case. */
 enum pattern_parsed pattern_parse(struct pattern_parts *to,
                                   const char *const *text, size_t n);
 void pattern_parts_clear(struct pattern_parts *p);
