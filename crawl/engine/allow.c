@@ -80,14 +80,15 @@ static void append_to_ask(struct crawl *c, struct crawl_host *host)
 
 void crawl_allow_ask(struct crawl *c, struct crawl_host *host)
 {
-    host->asking = true;
+    crawl_host_become(host, CRAWL_HOST_ASKS);
     c->asking++;
     append_to_ask(c, host);
 }
 
 void crawl_allow_recall(struct crawl *c, struct crawl_host *host)
 {
-    host->asking = host->recalls = true;
+    crawl_host_become(host, CRAWL_HOST_RECALLS);
+    host->recalls = true;
     c->asking++;
     append(host, &c->to_recall, &c->last_to_recall);
     pthread_cond_signal(&c->to_commit);
@@ -103,8 +104,8 @@ struct crawl_host *crawl_allow_next(struct crawl *c)
 static void end(struct crawl *c, struct crawl_host *host)
 {
     c->asking--;
-    c->recalled -= host->recalled;
-    host->asking = host->recalled = false;
+    c->recalled -= host->state == CRAWL_HOST_ASKS_AGAIN;
+    crawl_host_become(host, CRAWL_HOST_RESTS);
 }
 
 void crawl_allow_forget(struct crawl *c)
@@ -130,7 +131,7 @@ enum seen_code crawl_allow_read(struct crawl *c, crawl_read_rules *read,
             code = read(c, host, o, why);
             pthread_mutex_lock(&c->lock);
         }
-        host->recalled = true;
+        crawl_host_become(host, CRAWL_HOST_ASKS_AGAIN);
         c->recalled++;
         append_to_ask(c, host);
     }

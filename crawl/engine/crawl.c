@@ -555,7 +555,7 @@ static struct crawl_page *choose(struct crawl *c, struct crawl_host *host)
 
     if (!page && crawl_host_is_turn_of_pages(host)) {
         page = choose_page(c, host);
-        if (page || host->asking || host->hold > crawl_now(c))
+        if (page || crawl_host_is_asking(host) || host->hold > crawl_now(c))
             return page;
     }
     if (page || !host->moved || crawl_host_has_unread(host))
@@ -586,7 +586,7 @@ static void close_down(struct crawl *c)
     crawl_enter_phase(c, CRAWL_CLOSES);
     for (int prompt = 0; prompt < 2; prompt++)
         while ((name = crawl_list_take(&c->names[prompt]))) {
-            name->host->lookup = false;
+            crawl_host_become(name->host, CRAWL_HOST_RESTS);
             c->looking--;
             crawl_page_free(name);
         }
@@ -676,15 +676,14 @@ static int64_t start_due(struct crawl *c)
         struct crawl_page *page;
 
         crawl_hosts_pop(&c->hosts, host);
-        if (host->busy || host->waiting || host->asking)
-            continue;
-        if (!crawl_host_enter(&c->hosts, host))
+        if (!crawl_host_may_enter(&c->hosts, host))
             continue;
         page = choose(c, host);
         if (!page) {
-            crawl_host_leave(&c->hosts, host);
+            crawl_host_pass(&c->hosts, host);
             continue;
         }
+        crawl_host_enter(&c->hosts, host);
         host->turn++;
         start(c, host, page);
     }

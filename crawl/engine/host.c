@@ -1,11 +1,57 @@
 /* host.c - heaps of due times, addresses, and the pages at hand. */
 #include "host.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../lib/text/array.h"
 #include "../../lib/text/span.h"
+
+/* --- states --- */
+
+enum { BIT_RESTS = 1 << CRAWL_HOST_RESTS };
+
+static const unsigned arrows[CRAWL_HOST_STATES] = {
+    [CRAWL_HOST_RESTS] = 1 << CRAWL_HOST_DUE | 1 << CRAWL_HOST_WAITS |
+                         1 << CRAWL_HOST_BUSY | 1 << CRAWL_HOST_LOOKED_UP |
+                         1 << CRAWL_HOST_ASKS | 1 << CRAWL_HOST_RECALLS |
+                         1 << CRAWL_HOST_LEAVES,
+    [CRAWL_HOST_DUE] = BIT_RESTS,
+    [CRAWL_HOST_WAITS] = BIT_RESTS,
+    [CRAWL_HOST_BUSY] = BIT_RESTS,
+    [CRAWL_HOST_LOOKED_UP] = BIT_RESTS | 1 << CRAWL_HOST_CLAIMS,
+    [CRAWL_HOST_CLAIMS] = BIT_RESTS,
+    [CRAWL_HOST_ASKS] = BIT_RESTS,
+    [CRAWL_HOST_RECALLS] = BIT_RESTS | 1 << CRAWL_HOST_ASKS_AGAIN,
+    [CRAWL_HOST_ASKS_AGAIN] = BIT_RESTS,
+    [CRAWL_HOST_LEAVES] = BIT_RESTS,
+};
+
+bool crawl_host_may_become(const struct crawl_host *host,
+                           enum crawl_host_state state)
+{
+    return arrows[host->state] & 1U << state;
+}
+
+void crawl_host_become(struct crawl_host *host, enum crawl_host_state state)
+{
+    assert(crawl_host_may_become(host, state));
+    assert((state == CRAWL_HOST_DUE) == (host->place > 0));
+    host->state = state;
+}
+
+bool crawl_host_is_free(const struct crawl_host *host)
+{
+    return host->state == CRAWL_HOST_RESTS || host->state == CRAWL_HOST_DUE;
+}
+
+bool crawl_host_is_asking(const struct crawl_host *host)
+{
+    return host->state == CRAWL_HOST_ASKS ||
+           host->state == CRAWL_HOST_RECALLS ||
+           host->state == CRAWL_HOST_ASKS_AGAIN;
+}
 
 /* --- the heap --- */
 
@@ -52,6 +98,7 @@ bool crawl_host_set_due(struct crawl_hosts *hosts, struct crawl_host *host,
             return false;
         h->host = more;
         put(h, ++h->n, host);
+        crawl_host_become(host, CRAWL_HOST_DUE);
     }
     sift_up(h, host->place);
     sift_down(h, host->place);
@@ -83,6 +130,7 @@ void crawl_hosts_pop(struct crawl_hosts *hosts, struct crawl_host *host)
     if (!at)
         return;
     host->place = 0;
+    crawl_host_become(host, CRAWL_HOST_RESTS);
     last = h->host[h->n--];
     if (last == host)
         return;
@@ -218,52 +266,55 @@ bool crawl_host_resolve(struct crawl_hosts *h, struct crawl_host *host,
         }
     }
     a->hosts++;
-    a->active += host->busy; /* a request began before its address was known */
     host->address = a;
     return true;
 }
 
-bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host)
+bool crawl_host_may_enter(struct crawl_hosts *h, struct crawl_host *host)
 {
     struct crawl_address *a = host->address;
 
-    if (a && a->active >= h->per_address) {
-        host->waiting = true;
-        host->next = NULL;
-        if (a->last)
-            a->last->next = host;
-        else
-            a->first = host;
-        a->last = host;
-        return false;
-    }
-    if (a)
-        a->active++;
-    host->busy = true;
-    host->slow = !host->prompt;
-    h->slow += host->slow;
-    return true;
+    if (!a || a->active < h->per_address)
+        return true;
+    crawl_host_become(host, CRAWL_HOST_WAITS);
+    host->next = NULL;
+    if (a->last)
+        a->last->next = host;
+    else
+        a->first = host;
+    a->last = host;
+    return false;
 }
 
-void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
+void crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host)
+{
+    crawl_host_become(host, CRAWL_HOST_BUSY);
+    if (host->address)
+        host->address->active++;
+    h->slow += !host->prompt;
+}
+
+void crawl_host_pass(struct crawl_hosts *h, struct crawl_host *host)
 {
     struct crawl_address *a = host->address;
-    struct crawl_host *next;
+    struct crawl_host *next = a ? a->first : NULL;
 
-    host->busy = false;
-    h->slow -= host->slow;
-    host->slow = false;
-    if (!a)
-        return;
-    a->active--;
-    next = a->first;
     if (!next)
         return;
     a->first = next->next;
     if (!a->first)
         a->last = NULL;
-    next->waiting = false;
+    crawl_host_become(next, CRAWL_HOST_RESTS);
     crawl_host_set_due(h, next, next->due);
+}
+
+void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host)
+{
+    crawl_host_become(host, CRAWL_HOST_RESTS);
+    h->slow -= !host->prompt;
+    if (host->address)
+        host->address->active--;
+    crawl_host_pass(h, host);
 }
 
 /* --- pages --- */

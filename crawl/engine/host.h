@@ -1,13 +1,25 @@
 /*
  * host.h - the hosts that are being crawled, and politeness.
  *
- * Only hosts that are due soon are in memory; the frontier has the rest.
+ * Only hosts that are due soon are in memory; the frontier has the rest. A host
+ * is in one state at a time, and on the list of that state:
  *
- *     due      a heap of hosts by their time
- *     busy     one request is under way: never two to one host
- *     waiting  its address has as many requests as it may have
- *     asking   what its robots.txt says about the next pages is being found
- *              out
+ *     ┌───────┐ <──> due         heap[prompt], by its time
+ *     │       │ <──> waits       first ... last of its address, which has as
+ *     │       │                  many requests as it may have
+ *     │ rests │ <──> busy        none: one request is under way, never two
+ *     │       │ <──> looked up   names[prompt], or at a thread of names.c
+ *     │       │        └──> claims      none: crawl/team/hosts.c looks at all
+ *     │ none  │ <──────────────┘
+ *     │       │ <──> asks        to_ask, to_ask_alone, or at a reader: allow.c
+ *     │       │ <──> recalls     to_recall, until its rules are read again
+ *     │       │        └──> asks again  as asks
+ *     │       │ <──────────────┘
+ *     └───────┘ <──> leaves      none: it goes back to the frontier
+ *
+ * A host rests until the committing thread has pages or a robots.txt for it.
+ * In every other state something brings it back to rest, and mostly makes it
+ * due at once.
  *
  * After a request a host is due again five times as long as it took later,
  * at least 3 and at most 30 seconds (or as --delay, or Crawl-delay up to 300
@@ -80,6 +92,20 @@ struct crawl_origin {
     char name[];
 };
 
+enum crawl_host_state {
+    CRAWL_HOST_RESTS,
+    CRAWL_HOST_DUE,
+    CRAWL_HOST_WAITS,
+    CRAWL_HOST_BUSY,
+    CRAWL_HOST_LOOKED_UP,
+    CRAWL_HOST_CLAIMS, /* of a team: its address is known, but not yet its own */
+    CRAWL_HOST_ASKS,   /* a reader finds out what robots.txt says about pages */
+    CRAWL_HOST_RECALLS,
+    CRAWL_HOST_ASKS_AGAIN, /* with rules that were read again for that */
+    CRAWL_HOST_LEAVES,
+    CRAWL_HOST_STATES
+};
+
 struct crawl_address {
     unsigned hosts, active;
     struct crawl_host *first, *last; /* that wait for it */
@@ -92,55 +118,64 @@ struct crawl_host {
     struct crawl *crawl;
     struct crawl_hosts *all; /* in memory */
     int64_t id;
-    int64_t due; /* Unix ms, by the crawl's clock */
-    size_t place; /* in its heap, from 1; 0: not in it */
-    bool busy, waiting;
-    bool prompt;  /* its last request ended within CRAWL_SOON */
-    bool slow;    /* it is busy, and counts in crawl_hosts.slow */
-    bool lookup; /* its address is being looked up, or claimed */
-    bool asking; /* a reader asks its robots.txt about its pages: allow.c */
-    bool recalled;  /* its rules were read again for that */
-    bool recalls;   /* they have been before */
-    struct crawl_host *next_asking;
-    char claim[64]; /* of a team: the address that is to be claimed */
-    int64_t hold; /* not before, whatever the last answer was */
-    int64_t polite; /* not before, by the last answer: `due` is later if all
-                       pages at hand wait for their origins */
-    struct crawl_address *address; /* NULL: not known yet */
-    struct crawl_host *next;       /* that waits for the address */
-    struct crawl_page *first, *last; /* ready */
-    unsigned ready;
+
+    /* its state, and its place on the list of that */
+    enum crawl_host_state state;
+    size_t place;                    /* in its heap, from 1; 0: not in it */
+    bool prompt;                     /* its last request took no longer than
+                                        CRAWL_SOON: this chooses the heap */
+    struct crawl_host *next;         /* that waits for the same address */
+    struct crawl_host *next_asking;  /* to_ask, to_recall */
+    struct crawl_address *address;   /* NULL: not known yet */
+    char claim[64];                  /* the address that it claims */
+
+    /* when, by the crawl's clock, in Unix ms */
+    int64_t due;    /* it comes up */
+    int64_t hold;   /* it does not come up before, whatever else is said */
+    int64_t polite; /* the last answer allows the next request. `due` is later
+                       if all pages at hand wait for their origins */
+    int64_t delay;  /* ms, after the last request; for the status */
+    const char *waits_for; /* why it is due so late: a constant text */
+    const char *said;      /* the reason that a warning named last, */
+    int64_t said_due;      /* and the due time in that warning */
+
+    /* what is to be requested, and what is on its way */
+    struct crawl_page *first, *last; /* pages at hand */
+    unsigned ready;                  /* how many these are */
     struct crawl_page *robots; /* robots.txt to be requested here: its own, */
     struct crawl_page *moved, *last_moved; /* and those of other hosts */
-    unsigned turns; /* of its pages since the last one of `moved` */
-    unsigned used;    /* pages since the last refill */
-    unsigned turn;    /* pages of this turn */
-    unsigned unread;  /* answers that wait for a reader, or are at one */
-    unsigned cheap;   /* answers read since it was last charged, up to a limit */
-    int64_t found;    /* links that lead to it */
-    bool changed;     /* it got rows since the last refill */
-    bool drained;     /* the frontier had no more at the last refill */
-    struct map origins;          /* by their names */
-    struct crawl_origin *asked;  /* the last one */
-    size_t origins_most;         /* when those without use are forgotten */
-    unsigned failing;            /* origins that fail, or are closed */
-    unsigned closed;             /* those that are closed */
-    bool counted;                /* those of earlier runs, too */
-    bool changed_origins;        /* since the last commit */
-    int64_t *out;     /* ids that are ready or on their way */
+    unsigned turns;    /* of its pages since the last one of `moved` */
+    int64_t *out;      /* ids of rows that are at hand or on their way */
     size_t outs, outs_room;
-    unsigned failures;
-    int64_t delay;    /* ms, as of the last request; for the status */
-    uint64_t owed;    /* steps for its robots.txt: crawl_host_owes() */
-    const char *waits_for; /* why it is due so late: a constant text */
-    const char *said;      /* the one that was said last, */
-    int64_t said_due;      /* and until when it waited then */
-    int64_t fetched;  /* in this visit, as the frontier knows it */
-    /* since the last commit */
-    int64_t spent_fetched, spent_requests, spent_bytes;
-    bool spent;
-    const char *stopped; /* why it is not asked any more, or NULL */
-    bool stop_written;
+    unsigned used;     /* pages that left the list since the last refill */
+    unsigned turn;     /* requests since the host came into memory */
+    unsigned unread;   /* answers that wait for a reader, or are at one */
+    unsigned cheap;    /* answers that cost little, since the last one that was
+                          charged, up to a limit */
+    uint64_t owed;     /* steps for its robots.txt: crawl_host_owes() */
+    bool changed;      /* its rows are other ones since the last refill */
+    bool drained;      /* the last refill found no more rows */
+    bool recalls;      /* its rules were forgotten before: it gets more pages at
+                          a time */
+
+    /* origins: origin.c */
+    struct map origins;         /* by their names */
+    struct crawl_origin *asked; /* the last one, which stays */
+    size_t origins_most;        /* with so many, those without use go */
+    unsigned failing;           /* origins that fail, or are closed */
+    unsigned closed;            /* origins that are closed */
+    bool counted;               /* both counts include those of earlier runs */
+
+    /* what the frontier knows, and is to be told in the next commit */
+    int64_t found;     /* links that lead to it, */
+    int64_t fetched;   /* and pages in this visit, as the frontier knows them */
+    unsigned failures; /* in a row */
+    int64_t spent_fetched, spent_requests, spent_bytes; /* since a commit */
+    bool spent;           /* these, its due time or its failures changed */
+    bool changed_origins; /* an origin has `changed` set */
+    const char *stopped;  /* why nothing is requested any more, or NULL */
+    bool stop_written;    /* the frontier knows that, or is being told */
+
     size_t len;
     char name[];
 };
@@ -162,7 +197,7 @@ struct crawl_hosts {
     size_t rules_size;           /* bytes of all of them */
     uint64_t forgotten;          /* how often one was, for tests */
     struct crawl_heap heap[2]; /* of hosts that are not prompt, and that are */
-    unsigned slow;             /* busy hosts that are not */
+    unsigned slow;             /* busy hosts that are not prompt */
     unsigned slow_most;        /* at a time; there is always one */
     unsigned per_address;
 };
@@ -185,6 +220,16 @@ void crawl_host_remove(struct crawl_hosts *h, struct crawl_host *host);
 bool crawl_host_set_due(struct crawl_hosts *h, struct crawl_host *host,
                         int64_t due);
 
+/* The host leaves its state for another one, and must be on its list then. It
+   is a mistake if there is no arrow between the two above. */
+void crawl_host_become(struct crawl_host *host, enum crawl_host_state state);
+bool crawl_host_may_become(const struct crawl_host *host,
+                           enum crawl_host_state state);
+/* Does nothing stand between it and its next request but its time? */
+bool crawl_host_is_free(const struct crawl_host *host);
+/* Is its robots.txt being asked? Then its origins stay. */
+bool crawl_host_is_asking(const struct crawl_host *host);
+
 /* The host whose time comes first, of those that may be asked: hosts that are
    not prompt wait for each other. NULL: none. */
 struct crawl_host *crawl_hosts_first(const struct crawl_hosts *h);
@@ -195,9 +240,13 @@ bool crawl_host_set_prompt(struct crawl_hosts *h, struct crawl_host *host,
                            bool prompt);
 void crawl_hosts_pop(struct crawl_hosts *h, struct crawl_host *host);
 
-/* May a request to the host begin, by its address? Otherwise it waits and
-   comes up by itself. */
-bool crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host);
+/* May a request to the host, which rests, begin, by its address? Otherwise it
+   waits for the address. */
+bool crawl_host_may_enter(struct crawl_hosts *h, struct crawl_host *host);
+/* It begins. */
+void crawl_host_enter(struct crawl_hosts *h, struct crawl_host *host);
+/* None begins after all: another host of the address may come. */
+void crawl_host_pass(struct crawl_hosts *h, struct crawl_host *host);
 /* The request ended. */
 void crawl_host_leave(struct crawl_hosts *h, struct crawl_host *host);
 /* The address of a host is known. False without memory. */

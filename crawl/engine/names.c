@@ -18,7 +18,7 @@ static void look_up(struct crawl *c, struct crawl_page *page)
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *found = NULL;
     char address[64] = "", name[256] = "";
-    bool public = false;
+    bool public = false, claims;
     size_t len = page->host->len;
 
     /* "[::1]" is an address, too. */
@@ -35,20 +35,20 @@ static void look_up(struct crawl *c, struct crawl_page *page)
     if (found)
         freeaddrinfo(found);
     pthread_mutex_lock(&c->lock);
-    if (c->store->shares_hosts &&
-        *address) /* it stays until the address is claimed */
+    claims = c->store->shares_hosts && *address;
+    if (claims)
         memcpy(page->host->claim, address, sizeof address);
-    else
-        page->host->lookup = false;
+    crawl_host_become(page->host,
+                      claims ? CRAWL_HOST_CLAIMS : CRAWL_HOST_RESTS);
     if (public && !c->settings->contact && !c->settings->agent)
         page->host->stopped = crawl_needs_contact;
     /* A name without an address fails when it is fetched, and is logged. */
-    if (!page->host->lookup &&
+    if (!claims &&
         ((*address && !crawl_host_resolve(&c->hosts, page->host, address)) ||
          !crawl_host_set_due(&c->hosts, page->host, page->host->due)))
         crawl_no_memory(c);
     c->looking--;
-    if (c->phase >= CRAWL_CLOSES || page->host->lookup)
+    if (c->phase >= CRAWL_CLOSES || claims)
         pthread_cond_signal(&c->to_commit);
     pthread_mutex_unlock(&c->lock);
     crawl_page_free(page);

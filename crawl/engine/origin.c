@@ -222,7 +222,7 @@ void crawl_host_trim_origins(struct crawl_host *host)
     struct crawl_origin *o;
 
     if (host->origins.used < ORIGINS ||
-        host->origins.used < host->origins_most || host->asking)
+        host->origins.used < host->origins_most || crawl_host_is_asking(host))
         return;
     for (struct crawl_page *p = host->first; p; p = p->next) {
         struct seen_span name = crawl_origin_of(span_of(p->url));

@@ -80,10 +80,9 @@ bool crawl_host_is_idle(const struct crawl_host *host)
 {
     const struct crawl_origin *o;
 
-    if (host->busy || host->waiting || host->lookup || host->asking ||
-        host->spent || (host->stopped && !host->stop_written) ||
-        host->changed_origins || host->outs != host->ready || host->robots ||
-        host->moved)
+    if (!crawl_host_is_free(host) || host->spent ||
+        (host->stopped && !host->stop_written) || host->changed_origins ||
+        host->outs != host->ready || host->robots || host->moved)
         return false;
     for (size_t at = 0; (o = map_next(&host->origins, &at));)
         if (o->state == CRAWL_ROBOTS_ASKED)
@@ -103,8 +102,8 @@ bool crawl_host_look_up(struct crawl *c, struct crawl_host *host)
         return false;
     page->host = host;
     page->lookup = true;
-    host->lookup = true;
     crawl_hosts_pop(&c->hosts, host);
+    crawl_host_become(host, CRAWL_HOST_LOOKED_UP);
     c->looking++;
     crawl_list_add(&c->names[host->prompt], page);
     pthread_cond_broadcast(&c->to_look); /* some take one kind only */
@@ -287,8 +286,8 @@ void crawl_host_put_back(struct crawl_host *host)
 
 void crawl_host_rouse(struct crawl *c, struct crawl_host *host)
 {
-    if ((host->ready || host->robots || host->moved) && !host->busy &&
-        !host->waiting && !host->lookup && !host->asking)
+    if ((host->ready || host->robots || host->moved) &&
+        crawl_host_is_free(host))
         crawl_host_set_due(&c->hosts, host, host->polite);
 }
 

@@ -240,7 +240,7 @@ static bool take_host(void *owner, const struct frontier_leased *row)
         return false;
     }
     pthread_mutex_lock(&l->c->lock);
-    if (!host->address && !host->lookup)
+    if (!host->address && crawl_host_is_free(host))
         l->no_memory = !crawl_host_look_up(l->c, host);
     host->drained = false;
     pthread_mutex_unlock(&l->c->lock);
@@ -286,7 +286,7 @@ static enum seen_code bring_hosts(struct crawl *c, struct seen_error *why)
 static bool has_claim(struct crawl *c, struct crawl_host *host)
 {
     (void)c;
-    return *host->claim;
+    return host->state == CRAWL_HOST_CLAIMS;
 }
 
 /* The address of the host was looked up. Nobody else touches the host until it
@@ -303,15 +303,13 @@ static enum seen_code claim(struct crawl *c, struct crawl_host *host,
     if (code != SEEN_OK)
         return code;
     pthread_mutex_lock(&c->lock);
-    host->lookup = false;
+    crawl_host_become(host, CRAWL_HOST_RESTS);
     if (!mine) { /* it belongs to another worker now */
         crawl_robots_unplace(c, host);
         crawl_host_remove(&c->hosts, host);
     } else if (!crawl_host_resolve(&c->hosts, host, host->claim) ||
                !crawl_host_set_due(&c->hosts, host, host->due))
         code = no_memory(why);
-    else
-        *host->claim = '\0';
     pthread_mutex_unlock(&c->lock);
     return code;
 }
@@ -326,7 +324,7 @@ static bool is_over(const struct crawl_host *host, int64_t now)
             host->due > now + FAR);
 }
 
-/* A host that goes back is busy until it is gone: nobody may ask it. */
+/* Nobody may ask a host that goes back. */
 static enum seen_code note_leaving(struct crawl_some *some, struct crawl *c,
                                    struct crawl_host *host,
                                    struct seen_error *why)
@@ -336,7 +334,7 @@ static enum seen_code note_leaving(struct crawl_some *some, struct crawl *c,
     if (code != SEEN_OK)
         return code;
     crawl_hosts_pop(&c->hosts, host);
-    host->busy = true;
+    crawl_host_become(host, CRAWL_HOST_LEAVES);
     return SEEN_OK;
 }
 
@@ -409,7 +407,7 @@ static bool may_hand_over(struct crawl *c, struct crawl_origin *of)
     of->state = CRAWL_ROBOTS_ASKED;
     if (may) {
         crawl_hosts_pop(&c->hosts, of->host);
-        of->host->busy = true; /* nobody may ask it */
+        crawl_host_become(of->host, CRAWL_HOST_LEAVES);
     }
     return may;
 }
@@ -439,7 +437,7 @@ enum seen_code crawl_team_host(struct crawl *c, struct seen_span name,
     if (given)
         crawl_host_remove(&c->hosts, host);
     else if (may) {
-        host->busy = false;
+        crawl_host_become(host, CRAWL_HOST_RESTS);
         crawl_host_rouse(c, host);
     }
     pthread_mutex_unlock(&c->lock);

@@ -42,6 +42,14 @@ TEST(hosts_come_in_the_order_of_their_times)
     crawl_hosts_clear(&h);
 }
 
+static bool enter(struct crawl_hosts *h, struct crawl_host *host)
+{
+    if (!crawl_host_may_enter(h, host))
+        return false;
+    crawl_host_enter(h, host);
+    return true;
+}
+
 TEST(an_address_has_so_much_at_a_time_and_the_rest_waits)
 {
     struct crawl_hosts h = { .slow = 0 };
@@ -53,17 +61,57 @@ TEST(an_address_has_so_much_at_a_time_and_the_rest_waits)
         crawl_hosts_pop(&h, host[i]);
         assert_true(crawl_host_resolve(&h, host[i], "192.0.2.1"));
     }
-    assert_true(crawl_host_enter(&h, host[0]));
-    assert_true(crawl_host_enter(&h, host[1]));
-    assert_false(crawl_host_enter(&h, host[2]));
-    assert_false(crawl_host_enter(&h, host[3]));
+    assert_true(enter(&h, host[0]));
+    assert_true(enter(&h, host[1]));
+    assert_false(enter(&h, host[2]));
+    assert_false(enter(&h, host[3]));
     assert_null(crawl_hosts_first(&h));
     crawl_host_leave(&h, host[0]);
     assert_ptr_equal(crawl_hosts_first(&h), host[2]);
     crawl_hosts_pop(&h, host[2]);
-    assert_true(crawl_host_enter(&h, host[2]));
-    crawl_host_leave(&h, host[1]);
+    assert_true(crawl_host_may_enter(&h, host[2]));
+    assert_int_equal(host[3]->state, CRAWL_HOST_WAITS);
+    crawl_host_pass(&h, host[2]); /* it has nothing to request after all */
     assert_ptr_equal(crawl_hosts_first(&h), host[3]);
+    crawl_hosts_pop(&h, host[3]);
+    assert_true(enter(&h, host[3]));
+    assert_false(enter(&h, host[2]));
+    crawl_host_leave(&h, host[1]);
+    assert_ptr_equal(crawl_hosts_first(&h), host[2]);
+    crawl_hosts_clear(&h);
+}
+
+TEST(a_host_is_in_one_state_and_comes_back_to_rest_from_all_others)
+{
+    struct crawl_hosts h = { .per_address = 1 };
+    struct crawl_host *host = add(&h, 1, "a.example", 0);
+
+    assert_int_equal(host->state, CRAWL_HOST_DUE);
+    assert_false(crawl_host_may_become(host, CRAWL_HOST_BUSY));
+    crawl_hosts_pop(&h, host);
+    assert_int_equal(host->state, CRAWL_HOST_RESTS);
+    assert_false(crawl_host_may_become(host, CRAWL_HOST_CLAIMS));
+    crawl_host_become(host, CRAWL_HOST_LOOKED_UP);
+    assert_false(crawl_host_is_free(host));
+    crawl_host_become(host, CRAWL_HOST_CLAIMS);
+    crawl_host_become(host, CRAWL_HOST_RESTS);
+    crawl_host_become(host, CRAWL_HOST_RECALLS);
+    crawl_host_become(host, CRAWL_HOST_ASKS_AGAIN);
+    assert_true(crawl_host_is_asking(host));
+    assert_false(crawl_host_may_become(host, CRAWL_HOST_DUE));
+    crawl_host_become(host, CRAWL_HOST_RESTS);
+    assert_true(crawl_host_is_free(host));
+    for (int from = 1; from < CRAWL_HOST_STATES; from++) {
+        host->state = (enum crawl_host_state)from;
+        assert_true(crawl_host_may_become(host, CRAWL_HOST_RESTS));
+        for (int to = 1; to < CRAWL_HOST_STATES; to++)
+            assert_int_equal(
+                crawl_host_may_become(host, (enum crawl_host_state)to),
+                (from == CRAWL_HOST_LOOKED_UP && to == CRAWL_HOST_CLAIMS) ||
+                    (from == CRAWL_HOST_RECALLS &&
+                     to == CRAWL_HOST_ASKS_AGAIN));
+    }
+    host->state = CRAWL_HOST_RESTS;
     crawl_hosts_clear(&h);
 }
 
@@ -82,13 +130,13 @@ TEST(hosts_that_have_not_answered_leave_requests_to_others)
         host = crawl_hosts_first(&h);
         assert_int_equal(host->due, 0);
         crawl_hosts_pop(&h, host);
-        assert_true(crawl_host_enter(&h, host));
+        assert_true(enter(&h, host));
     }
     assert_null(crawl_hosts_first(&h));
     assert_true(crawl_host_set_prompt(&h, good, true));
     assert_ptr_equal(crawl_hosts_first(&h), good);
     crawl_hosts_pop(&h, good);
-    assert_true(crawl_host_enter(&h, good)); /* it counts for itself */
+    assert_true(enter(&h, good)); /* it counts for itself */
     crawl_host_leave(&h, good);
     crawl_host_leave(&h, host);
     assert_true(crawl_host_set_due(&h, host, 9));
@@ -107,7 +155,7 @@ TEST(one_request_at_a_time_is_always_for_whichever_host)
     crawl_hosts_clear(&h);
     host = add(&h, 2, "next.example", 0); /* the limits stay */
     crawl_hosts_pop(&h, host);
-    assert_true(crawl_host_enter(&h, host));
+    assert_true(enter(&h, host));
     add(&h, 3, "last.example", 0);
     assert_null(crawl_hosts_first(&h));
     crawl_hosts_clear(&h);
@@ -279,11 +327,11 @@ TEST(addresses_are_forgotten_with_their_hosts)
     struct crawl_host *b = add(&h, 2, "b.example", 0);
 
     crawl_hosts_pop(&h, a);
-    assert_true(crawl_host_enter(&h, a)); /* before its address is known */
     assert_true(crawl_host_resolve(&h, a, "192.0.2.1"));
+    assert_true(enter(&h, a));
     assert_true(crawl_host_resolve(&h, b, "192.0.2.1"));
     crawl_hosts_pop(&h, b);
-    assert_false(crawl_host_enter(&h, b));
+    assert_false(enter(&h, b));
     crawl_host_leave(&h, a);
     assert_ptr_equal(crawl_hosts_first(&h), b);
     assert_int_equal(h.addresses.used, 1);
@@ -426,6 +474,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hosts_come_in_the_order_of_their_times),
+        cmocka_unit_test(
+            a_host_is_in_one_state_and_comes_back_to_rest_from_all_others),
         cmocka_unit_test(an_address_has_so_much_at_a_time_and_the_rest_waits),
         cmocka_unit_test(
             hosts_that_have_not_answered_leave_requests_to_others),
