@@ -195,6 +195,7 @@ static void forget_answer(struct crawl *c, struct crawl_page *page)
 /* Its request did not begin, or was cancelled. */
 static void put_back(struct crawl_host *host, struct crawl_page *page)
 {
+    host->moved_out -= is_moved(page);
     if (page->robots)
         crawl_host_push_robots(host, page);
     else

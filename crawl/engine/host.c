@@ -371,8 +371,10 @@ struct crawl_page *crawl_host_pull_robots(struct crawl_host *host, bool moved)
 
     if (!page)
         return NULL;
-    if (page == host->moved)
+    if (page == host->moved) {
         host->turns = 0;
+        host->moved_out++;
+    }
     *first = page->next;
     page->next = NULL;
     return page;

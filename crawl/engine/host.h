@@ -145,6 +145,8 @@ struct crawl_host {
     struct crawl_page *robots; /* robots.txt to be requested here: its own, */
     struct crawl_page *moved, *last_moved; /* and those of other hosts */
     unsigned turns;    /* of its pages since the last one of `moved` */
+    unsigned moved_out; /* how many of `moved` were requested, and are not
+                           committed yet */
     int64_t *out;      /* ids of rows that are at hand or on their way */
     size_t outs, outs_room;
     unsigned used;     /* pages that left the list since the last refill */

@@ -82,7 +82,8 @@ bool crawl_host_is_idle(const struct crawl_host *host)
 
     if (!crawl_host_is_free(host) || host->spent ||
         (host->stopped && !host->stop_written) || host->changed_origins ||
-        host->outs != host->ready || host->robots || host->moved)
+        host->outs != host->ready || host->robots || host->moved ||
+        host->moved_out)
         return false;
     for (size_t at = 0; (o = map_next(&host->origins, &at));)
         if (o->state == CRAWL_ROBOTS_ASKED)

@@ -138,6 +138,7 @@ enum seen_code crawl_robots_settle(struct crawl *c, struct crawl_page *page,
     enum seen_code code = SEEN_OK;
     int64_t now = crawl_now(c);
 
+    page->host->moved_out -= page->host != host;
     if (page->onward) {
         if (!move(c, page->onward))
             crawl_list_add(&c->moved, page->onward);
