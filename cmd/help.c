@@ -175,7 +175,7 @@ static enum outcome run(void *settings, char **operand)
     if (*operand && (h->commands || h->kinds || h->completion))
         return trouble("%s: one operand too many", *operand);
     if (*operand && !(cmd = command_find(*operand)))
-        return trouble("%s: no such command; see seen help", *operand);
+        return command_other(operand - 1); /* behind the name of the program */
     if (h->completion)
         help_completion(h->completion);
     else if (h->man)

@@ -162,7 +162,8 @@ static enum outcome check(const struct links *l)
     size_t len;
 
     if (!l->base)
-        return trouble("--base: the URL of the document is needed");
+        return trouble("--base URL is missing; usage: seen links %s",
+                       cmd_links.synopsis);
     if (seen_url_whatwg(&out, &len, text, l->base, strlen(l->base), NULL, 0,
                         &why) != SEEN_OK)
         return trouble_with("--base", &why);

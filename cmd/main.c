@@ -63,7 +63,9 @@ static void say(const char *format, va_list args)
     }
     va_end(again);
     words_mask_text(text ? text : brief);
-    fprintf(stderr, "seen: %s\n", text ? text : brief);
+    /* The thing may have no name: an operand that is empty. */
+    fprintf(stderr, "seen: %s%s\n", *(text ? text : brief) == ':' ? "''" : "",
+            text ? text : brief);
     free(text);
     pthread_mutex_unlock(&turn);
 }
@@ -80,7 +82,7 @@ enum outcome trouble(const char *format, ...)
 
 enum outcome trouble_with(const char *thing, const struct seen_error *why)
 {
-    return trouble("%s: %s", *thing ? thing : "''", why->text);
+    return trouble("%s: %s", thing, why->text);
 }
 
 void warning(const char *format, ...)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../lib/text/nearest.h"
 #include "../remote/address.h"
 
 /* The first word of the synopsis that has no operand. */
@@ -25,6 +26,21 @@ static void missing(const struct command *cmd, int given)
         at += strcspn(at, " ") + 1;
     trouble("%.*s is missing; usage: seen %s %s", (int)strcspn(at, " ."), at,
             cmd->name, cmd->synopsis);
+}
+
+/* "check, try or convert" */
+static const char *part_names(const struct command *cmd)
+{
+    static char names[256];
+    size_t len = 0;
+
+    for (const struct command_part *p = cmd->parts; p->name; p++)
+        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
+                                p == cmd->parts ? ""
+                                : p[1].name     ? ", "
+                                                : " or ",
+                                p->name);
+    return names;
 }
 
 void options_hide(char **operand, int n)
@@ -96,6 +112,10 @@ static char **read_all(const struct command *cmd, void *into, char **argv)
     }
     *to = NULL;
     options_hide(operand, cmd->filters);
+    if (to == operand && cmd->operands && cmd->parts) {
+        trouble("expected %s; see seen %s --help", part_names(cmd), cmd->name);
+        return NULL;
+    }
     if (to - operand < cmd->operands) {
         missing(cmd, (int)(to - operand));
         return NULL;
@@ -140,28 +160,35 @@ static enum outcome run_part(const struct command *cmd,
     return part->run(settings, operand);
 }
 
-/* "check, try or convert" */
-static enum outcome no_part(const struct command *cmd, const char *typed)
+/* The part that a word is meant for. A file or a URL is no such word. */
+static const char *meant_part(const struct command *cmd, const char *typed)
 {
-    char names[256] = "";
-    size_t len = 0;
+    enum { MOST = 15 };
+    const char *word[MOST + 1] = { NULL };
+    int n = 0;
 
-    for (const struct command_part *p = cmd->parts; p->name; p++)
-        len += (size_t)snprintf(names + len, sizeof names - len, "%s%s",
-                                p == cmd->parts ? ""
-                                : p[1].name     ? ", "
-                                                : " or ",
-                                p->name);
-    return trouble("%s: expected %s", typed, names);
+    for (const struct command_part *p = cmd->parts; p && p->name && n < MOST;
+         p++)
+        word[n++] = p->name;
+    return typed[strspn(typed, "abcdefghijklmnopqrstuvwxyz")]
+               ? NULL
+               : nearest(typed, word);
 }
 
 static enum outcome run(const struct command *cmd, void *settings,
                         char **operand)
 {
+    const char *like;
+
     for (const struct command_part *p = cmd->parts; p && p->name; p++)
         if (*operand && !strcmp(*operand, p->name))
             return run_part(cmd, p, settings, operand + 1);
-    return cmd->run ? cmd->run(settings, operand) : no_part(cmd, *operand);
+    like = *operand ? meant_part(cmd, *operand) : NULL;
+    if (like)
+        return trouble("%s: no such part of seen %s; did you mean %s?",
+                       *operand, cmd->name, like);
+    return cmd->run ? cmd->run(settings, operand)
+                    : trouble("%s: expected %s", *operand, part_names(cmd));
 }
 
 enum outcome command_run(const struct command *cmd, char **argv)

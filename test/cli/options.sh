@@ -25,6 +25,16 @@ seen check -x f
 seen check --help=yes f
 seen check --count=5 f
 
+# The parts of commands, and their options.
+seen queue
+seen queue stat
+seen queue stats --id x
+seen crawl statsu site
+seen crawl status site --pages 3
+seen work stauts
+seen help chek
+seen robots ''
+
 # Values.
 seen check f --only
 seen check f --only old
