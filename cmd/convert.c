@@ -17,6 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <seen/build.h>
+#include <seen/kind.h>
 #include <seen/share.h>
 
 #include "../lib/disk/disk.h"
@@ -27,6 +29,8 @@
 
 struct convert {
     const char *output, *to, *kind;
+    uint64_t capacity; /* 0: not given */
+    double rate;       /* 0: not given */
     bool json, quiet;
 };
 
@@ -37,7 +41,12 @@ static const struct option options[] = {
       "the form of OUT, if its name does not say it" },
     { "kind", 'k', TEXT, "KIND", offsetof(struct convert, kind),
       "convert it to this kind, if that gives the same answers; growing/... "
-      "for a second generation" },
+      "for a second generation; or any kind, if IN keeps its keys" },
+    { "rate", 0, RATE, "RATE", offsetof(struct convert, rate),
+      "build it anew with this rate, if IN keeps its keys" },
+    { "capacity", 0, COUNT, "N", offsetof(struct convert, capacity),
+      "build it anew for N distinct URLs, if IN keeps its keys; default: as "
+      "many as it has, and 2 %" },
     JSON_OPTION(struct convert, json,
                 "print the report as a JSON object on standard output"),
     QUIET_OPTION(struct convert, quiet),
@@ -188,6 +197,106 @@ static enum outcome save(const struct convert *c, const char *in,
     return YES;
 }
 
+/* --- anew from the keys ------------------------------------------------- */
+
+static enum seen_code take_keys(void *to, const struct seen_key *key, size_t n,
+                                struct seen_error *why)
+{
+    return seen_build_add(to, 0, key, n, why);
+}
+
+/* Metadata of the old filter; the new one has no log. */
+static enum seen_code copy_meta(struct seen_filter *to,
+                                const struct seen_filter *from,
+                                struct seen_error *why)
+{
+    const char *name, *value;
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; code == SEEN_OK && seen_meta_at(from, i, &name, &value);
+         i++)
+        if (strcmp(name, "keys-log") != 0)
+            code = seen_meta_set(to, name, value, why);
+    return code;
+}
+
+static enum seen_code plan_anew(const struct convert *c,
+                                const struct seen_filter *f,
+                                struct seen_plan *plan, struct seen_error *why)
+{
+    const struct seen_plan *old = seen_filter_plan(f);
+    const char *kind = c->kind ? c->kind : old->kind;
+
+    if (old->keyed)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "is keyed, and cannot be built anew");
+    if (strlen(kind) >= sizeof plan->kind)
+        return seen_fail(why, SEEN_RANGE, 0, "--kind is too long");
+    *plan = (struct seen_plan){ .rate = c->rate > 0 ? c->rate : old->rate,
+                                .seed = old->seed,
+                                .keys = old->keys };
+    strcpy(plan->kind, kind);
+    strcpy(plan->profile, old->profile);
+    if (c->capacity)
+        plan->capacity = c->capacity;
+    else if (!seen_kind_can(kind, SEEN_SIZES_ITSELF))
+        plan->capacity = 1 + (uint64_t)(1.02 * seen_filter_entries(f));
+    if (seen_kind_can(kind, SEEN_READS_TEXT))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s needs the text of URLs, and only 16 bytes of "
+                         "each are kept",
+                         kind);
+    return SEEN_OK;
+}
+
+/* Any kind, rate and capacity, of a filter that keeps its keys. */
+static enum seen_code build_anew(const struct convert *c, const char *path,
+                                 const struct seen_filter *f,
+                                 struct seen_filter **out,
+                                 struct seen_error *why)
+{
+    struct seen_filter *writer = NULL;
+    struct seen_build *b = NULL;
+    struct seen_plan plan;
+    enum seen_code code = plan_anew(c, f, &plan, why);
+
+    if (code == SEEN_OK)
+        code = seen_store_open(&writer, path, NULL, why);
+    if (code == SEEN_OK)
+        code = seen_build_new(&b, &plan, 1, why);
+    if (code == SEEN_OK)
+        code = seen_store_keys(writer, take_keys, b, why);
+    if (code == SEEN_OK) {
+        code = seen_build_finish(b, out, why);
+        b = NULL;
+    }
+    if (code == SEEN_OK)
+        code = copy_meta(*out, f, why);
+    seen_build_free(b);
+    seen_filter_free(writer);
+    return code;
+}
+
+/* The same answers if that gives the kind, or else anew from the keys. */
+static enum seen_code other_kind(const struct convert *c, const char *path,
+                                 const struct seen_filter *f,
+                                 struct seen_filter **out,
+                                 struct seen_error *why)
+{
+    const bool anew = c->capacity || c->rate > 0;
+    enum seen_code code;
+
+    if (anew && !path)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "a filter on a server keeps no keys");
+    if (anew)
+        return build_anew(c, path, f, out, why);
+    code = c->kind ? seen_filter_recast(out, f, c->kind, why) : SEEN_OK;
+    return code != SEEN_OK && path && seen_store_keeps(f)
+               ? build_anew(c, path, f, out, why)
+               : code;
+}
+
 static enum outcome convert(const struct convert *c, struct input *input,
                             const struct convert_form *to)
 {
@@ -202,12 +311,12 @@ static enum outcome convert(const struct convert *c, struct input *input,
     if (!from)
         return TROUBLE;
     code = from->load(&f, input->path ? input->path : in, &why);
+    if (code == SEEN_OK && other_kind(c, input->path, f, &other, &why))
+        out = trouble_with(in, &why);
     if (input->path)
         input_close(input); /* a copy has done its duty */
     if (code != SEEN_OK)
         return trouble_with(in, &why);
-    if (c->kind && seen_filter_recast(&other, f, c->kind, &why) != SEEN_OK)
-        out = trouble_with(in, &why);
     if (out == YES)
         out = save(c, in, to, other ? other : f);
     if (out == YES)
@@ -282,6 +391,10 @@ const struct command cmd_convert = {
         "dynamic or spatial filter of one part becomes that part. Others must "
         "be built again from their source.\n"
         "\n"
+        "A filter that seen add made keeps its keys. Of them --kind, --rate "
+        "and --capacity build any filter without the URLs: for example a "
+        "ribbon, which is smaller, to publish. OUT has no keys.\n"
+        "\n"
         "--kind growing/... gives a filter that is full a second generation: "
         "bloom becomes growing/bloom, and routed:16/bloom becomes "
         "routed:16/growing/bloom or growing/routed:16/bloom. The old filter is "
@@ -303,6 +416,7 @@ const struct command cmd_convert = {
         "$ seen convert haw.seen -o - --to text | gzip >haw.csv.gz\n"
         "$ zcat haw.csv.gz | seen convert - -o copy.seen\n"
         "$ seen convert full.seen --kind growing/blocked -o next.seen\n"
-        "$ seen add next.seen -i new-urls.txt\n",
+        "$ seen add next.seen -i new-urls.txt\n"
+        "$ seen convert grown.seen --kind ribbon --rate 0.1% -o small.seen\n",
     .run = run,
 };

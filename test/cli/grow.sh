@@ -14,6 +14,17 @@ seen add --rate 1% --capacity 1000 new.seen http://a.example/1 | norate
 seen add --rate 1e-6 low.seen http://a.example/ 2>&1 | norate
 seen info low.seen | grep -E '^ *kind' | head -1
 
+# Another kind, rate or capacity, without the URLs.
+seen meta new.seen title=Grown
+seen convert new.seen --kind ribbon --rate 0.1% -o small.seen 2>&1 | sed -E 's/[0-9.]+ kB/N kB/'
+seen check --count small.seen -i urls
+seen info small.seen | grep -E '^(kind|title)'
+seen convert new.seen --capacity 9000 -o large.seen 2>&1 | sed -E 's/[0-9.]+ kB/N kB/'
+seen check --count large.seen -i urls; seen info large.seen | grep '^capacity'
+seen convert small.seen --rate 1% -o again.seen
+seen convert new.seen --kind layered:3 -o again.seen
+seen check --count new.seen -i urls; ls
+
 # A copy answers, and says that it cannot grow.
 cp new.seen copy.seen
 seen check copy.seen http://a.example/77
