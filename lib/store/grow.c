@@ -103,7 +103,7 @@ static enum seen_code build(struct store_writer *w, uint64_t capacity,
 
     *out = NULL;
     plan.capacity = capacity;
-    plan.bits = plan.probes = 0;
+    plan.bits = 0; /* as many probes: finding them takes milliseconds */
     plan.multiplier = 0;
     if (plan.keyed) {
         code = filter_make(&l.f, &plan, secret, why);

@@ -137,7 +137,8 @@ enum seen_code journal_replay(struct journal *j, struct seen_filter *f,
 /*
  * Give the added keys whose numbers are above `done`, in the order of their
  * records, to a function: of a journal that is being written, whose place stays
- * as it is. SEEN_CORRUPT if a record has anything else.
+ * as it is. Keys that were refused are given, too. SEEN_CORRUPT if a key was
+ * removed.
  */
 typedef enum seen_code journal_take(void *whose, const struct seen_key *key,
                                     size_t n, struct seen_error *why);

@@ -306,23 +306,18 @@ enum seen_code journal_each(struct journal *j, const struct seen_filter *f,
                             uint64_t done, journal_take *take, void *whose,
                             struct seen_error *why)
 {
-    const struct journal_use none = { .of = f },
-                             use = { .of = f, .take = take, .whose = whose };
+    const struct journal_use use = { .of = f, .take = take, .whose = whose };
     const uint64_t end = j->end, last = j->last;
-    struct journal_undone u = { 0 };
+    struct journal_undone none = { 0 };
     enum seen_code code;
 
     if (j->fd < 0 || last <= done)
         return SEEN_OK;
     journal_rewind(j);
-    code = survey(j, end, &none, &u, why);
+    code = use_records(j, end, &use, done, &none, why);
     if (code == SEEN_OK && (j->end != end || j->last != last))
         code = seen_fail(why, SEEN_CORRUPT, j->end,
                          "its journal was changed while it was in use");
-    journal_rewind(j);
-    if (code == SEEN_OK)
-        code = use_records(j, end, &use, done, &u, why);
-    free(u.range);
     j->end = end;
     j->last = last;
     j->window_len = 0;
