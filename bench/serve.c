@@ -4,8 +4,8 @@
  * Servers are started on loopback, ours and a peer, and loaded in turns; a
  * figure is the median of its turns, and a ratio is the median of the ratios of
  * turns that followed each other: what else the machine does changes from
- * second to second, and by more than servers differ. So the shorter the turns
- * are, the better (serve_http.c).
+ * second to second, and by more than servers differ. So short turns are better,
+ * down to what a server needs to get warm (serve_http.c).
  *
  * Client and server share the machine, and the clock says little: what counts
  * is how many requests a server answers per second of its CPU time, which is
@@ -37,6 +37,10 @@ static const struct {
     { "exists-1",
       "the same, one at a time",
       row_exists_one,
+      { "redis-benchmark", "redis-server" } },
+    { "promises",
+      "BF.ADD and BF.EXISTS one at a time, against SET and GET: --sync and AOF",
+      row_promises,
       { "redis-benchmark", "redis-server" } },
     { "sets",
       "BF.ADD and BF.EXISTS against SADD and SISMEMBER; memory of both",

@@ -58,7 +58,9 @@ struct peer {
 bool peer_seen(struct peer *p, const struct load_options *s,
                const char *const *more);
 bool peer_nginx(struct peer *p, const struct load_options *s);
-bool peer_redis(struct peer *p);
+/* `fsync`: when it writes its file of changes out, as appendfsync says it;
+   NULL: it has none. */
+bool peer_redis(struct peer *p, const char *fsync);
 
 /* A server that only receives and sends: serve_limit.c. */
 bool peer_limit(struct peer *p);
@@ -199,6 +201,7 @@ bool row_pipelined(const struct load_options *s);
 bool row_agg(const struct load_options *s);
 bool row_exists(const struct load_options *s);
 bool row_exists_one(const struct load_options *s);
+bool row_promises(const struct load_options *s);
 bool row_sets(const struct load_options *s);
 bool row_mexists(const struct load_options *s);
 bool row_latency(const struct load_options *s);

@@ -3,7 +3,8 @@
  *
  * Each listens on a port of 127.0.0.1 that was free a moment ago. nginx gets
  * as many workers as we have threads, no access log, and connections that it
- * never closes; redis-server keeps nothing on disk.
+ * never closes; redis-server keeps nothing on disk, unless it has to promise
+ * what our server promises.
  */
 #include "serve.h"
 
@@ -199,10 +200,10 @@ bool peer_nginx(struct peer *p, const struct load_options *s)
     return peer_start(p, "nginx", argv);
 }
 
-bool peer_redis(struct peer *p)
+bool peer_redis(struct peer *p, const char *fsync)
 {
     const char *program = process_find("redis-server");
-    char port[16];
+    char port[16], folder[32];
     const char *argv[] = { program,
                            "--port",
                            port,
@@ -211,7 +212,11 @@ bool peer_redis(struct peer *p)
                            "--save",
                            "",
                            "--appendonly",
-                           "no",
+                           fsync ? "yes" : "no",
+                           "--appendfsync",
+                           fsync ? fsync : "no",
+                           "--appenddirname",
+                           folder,
                            "--dir",
                            process_folder(),
                            "--daemonize",
@@ -222,5 +227,6 @@ bool peer_redis(struct peer *p)
         return false;
     p->port = peer_free_port();
     snprintf(port, sizeof port, "%d", p->port);
+    snprintf(folder, sizeof folder, "aof-%d", p->port);
     return peer_start(p, "redis-server", argv);
 }

@@ -86,7 +86,7 @@ static bool against_bits(const struct load_options *s, struct serve_row *r,
 
     snprintf(last, sizeof last, "SETBIT bits %llu 1\r\n",
              (unsigned long long)bits - 1);
-    good = bits && start_ours(s, &seen) && peer_redis(&redis) &&
+    good = bits && start_ours(s, &seen) && peer_redis(&redis, NULL) &&
            expect(&redis, last, ":0\r\n") && row_turns(s, r, &ours, &theirs);
     process_stop(&seen.pid);
     process_stop(&redis.pid);
@@ -202,6 +202,71 @@ static bool set_rows(const struct load_options *s, struct peer *seen,
     return true;
 }
 
+/* --- one at a time --- */
+
+static bool promise_rows(const struct load_options *s, struct peer *seen,
+                         struct peer *redis, const char *sync)
+{
+    static const char *const add[] = { "BF.ADD", "sets", ANY_URL, NULL };
+    static const char *const has[] = { "BF.EXISTS", "sets", ANY_URL, NULL };
+    static const char *const set[] = { "SET", ANY_URL, "1", NULL };
+    static const char *const get[] = { "GET", ANY_URL, NULL };
+    struct redis_load load[] = {
+        { .command = add, .depth = 1, .range = SET_RANGE, .token = token },
+        { .command = set, .depth = 1, .range = SET_RANGE },
+        { .command = has, .depth = 1, .range = SET_RANGE, .token = token },
+        { .command = get, .depth = 1, .range = SET_RANGE },
+    };
+    const struct serve_turn turn[] = {
+        { by_redis, seen, &load[0] },
+        { by_redis, redis, &load[1] },
+        { by_redis, seen, &load[2] },
+        { by_redis, redis, &load[3] },
+    };
+    char names[2][32];
+    struct serve_row adds = { .name = names[0],
+                              .peer = "redis SET",
+                              .asked = 1 };
+    struct serve_row asks = { .name = names[1],
+                              .peer = "redis GET",
+                              .asked = 1.3 };
+
+    snprintf(names[0], sizeof names[0], "add-%s", sync);
+    snprintf(names[1], sizeof names[1], "ask-%s", sync);
+    return row_turns(s, &adds, &turn[0], &turn[1]) &&
+           row_turns(s, &asks, &turn[2], &turn[3]);
+}
+
+static bool promise(const struct load_options *s, const char *made,
+                    const char *sync, const char *fsync)
+{
+    struct peer seen = { .pid = 0 }, redis = { .pid = 0 };
+    char path[PATH_ROOM];
+    const char *more[] = { "--writable", "--sync", sync, "--token",
+                           path,         made,     NULL };
+    const bool good = token_write(path) && peer_seen(&seen, s, more) &&
+                      peer_redis(&redis, fsync) &&
+                      promise_rows(s, &seen, &redis, sync);
+
+    process_stop(&seen.pid);
+    process_stop(&redis.pid);
+    return good;
+}
+
+/* Adds are as expensive as what a server promises of them: each is compared
+   with a SET for which Redis promises the same, or for the last one, nothing. */
+bool row_promises(const struct load_options *s)
+{
+    struct load_options small = *s;
+    const char *made;
+
+    small.capacity = SET_RANGE;
+    made = served_made(&small, "sets", SET_RANGE);
+    return made && promise(s, made, "always", "always") &&
+           promise(s, made, "everysec", "everysec") &&
+           promise(s, made, "no", NULL);
+}
+
 bool row_sets(const struct load_options *s)
 {
     struct load_options small = *s;
@@ -216,7 +281,7 @@ bool row_sets(const struct load_options *s)
     made = served_made(&small, "sets", SET_RANGE);
     more[5] = made;
     good = made && !stat(strchr(made, '=') + 1, &about) && token_write(path) &&
-           peer_seen(&seen, s, more) && peer_redis(&redis) &&
+           peer_seen(&seen, s, more) && peer_redis(&redis, NULL) &&
            set_rows(s, &seen, &redis, (double)about.st_size);
     process_stop(&seen.pid);
     process_stop(&redis.pid);
