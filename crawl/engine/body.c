@@ -1,4 +1,10 @@
-/* body.c - bodies in memory, and in files when memory is scarce. */
+/*
+ * body.c - bodies in memory, and in files when memory is scarce.
+ *
+ * A body moves to a file once, when it has more than its share and all bodies
+ * together have more than CRAWL_BODIES_ANY. It never moves back before a reader
+ * has time for it. The file has no name, so a process that dies leaves none.
+ */
 #include "body.h"
 
 #include <fcntl.h>

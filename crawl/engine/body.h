@@ -3,8 +3,8 @@
  *
  * Hundreds of requests are under way, and each may be answered by a body of
  * --max-size. Most are short and come at once. But nothing keeps many hosts from
- * sending all of it but the last byte, and then taking their time. So memory is
- * for those that are short, and a disk for the rest when it becomes scarce:
+ * sending all but the last byte of a long body, and then taking their time. So
+ * short bodies are in memory, and long ones on a disk when memory is scarce:
  *
  *     of all bodies    CRAWL_BODIES_ANY bytes are in memory, of whichever body;
  *     beyond that      a body that has more than its share (CRAWL_BODIES_SHARED
@@ -57,11 +57,11 @@ enum seen_code crawl_body_add(struct crawl_bodies *b, struct crawl_page *page,
                               const void *bytes, size_t n,
                               struct seen_error *why);
 
-/* Bytes of it by now, wherever they are. */
+/* How many bytes of the body have come, wherever they are. */
 size_t crawl_body_size(const struct crawl_page *page);
 
-/* Bring it to page->raw, all of it. It does not count as held then: readers are
-   few. SEEN_NOMEM, SEEN_IO, SEEN_CORRUPT. */
+/* Bring the whole body to page->raw. It does not count as held then, since
+   readers are few. SEEN_NOMEM, SEEN_IO, SEEN_CORRUPT. */
 enum seen_code crawl_body_load(struct crawl_bodies *b, struct crawl_page *page,
                                struct seen_error *why);
 

@@ -1,4 +1,9 @@
-/* copy.c - one record of a WARC file, cut into head and body. */
+/*
+ * copy.c - one record of a WARC file, cut into head and body.
+ *
+ * The file may be gone, cut short or damaged: it is months old, and somebody may
+ * have moved it. Then there is no copy, which is not an error of the crawl.
+ */
 #include "copy.h"
 
 #include <stdio.h>
@@ -23,7 +28,7 @@ static size_t head_length(const char *text, size_t n)
     return end ? (size_t)(end - text) + 4 : 0;
 }
 
-/* The block of the record: *n bytes of it are left. */
+/* Go to the block of the record, which has *left bytes. */
 static bool pass_header(struct warc_source *s, uint64_t *left)
 {
     size_t n = warc_source_peek(s, WARC_PEEK_MOST);
@@ -40,7 +45,7 @@ static bool pass_header(struct warc_source *s, uint64_t *left)
     return true;
 }
 
-/* Does the member end well after the block, as its checksum says? */
+/* Is the checksum of the member right, which follows the block? */
 static bool is_sound(struct warc_source *s)
 {
     enum { BEHIND = 64 }; /* bytes: an empty line, of our records */

@@ -1,4 +1,9 @@
-/* extract.c - fields and facts of a page as a line of JSON. */
+/*
+ * extract.c - fields and facts of a page as a line of JSON.
+ *
+ * The facts come from the page and its visit, the fields from the template. If
+ * the page costs too much, some fields are missing and the record says so.
+ */
 #include "extract.h"
 
 #include <stdio.h>

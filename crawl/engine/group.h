@@ -94,8 +94,8 @@ enum seen_code crawl_robots_redirect(struct crawl_page *page,
    failure. */
 bool crawl_robots_is_answer(const struct crawl_page *page);
 
-/* What is kept of it: as much as counts, and a byte more that says that there
-   is more, so that the line that it cuts does not count later. */
+/* The part of a robots.txt that is kept: as much as counts, and one byte more if
+   there is more, so that a line that was cut does not count later. */
 struct seen_span crawl_robots_text(const struct crawl_page *page);
 
 /* After the commit, with the lock held: the hosts that wait for it may go

@@ -1,4 +1,10 @@
-/* learn.c - changes of a page, and what its row has of an answer. */
+/*
+ * learn.c - what the row of a page gets from an answer.
+ *
+ * The history of changes says how often the page changes. So a request that
+ * failed must not count as a look at the page, and a page that is gone, or leads
+ * elsewhere now, has changed.
+ */
 #include "learn.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
-/* links.c - rows of links, and links without end. */
+/*
+ * links.c - rows of links, and paths that have pages without end.
+ *
+ * A calendar or a search form makes a new URL for each question: many pages of
+ * one path that differ only in their query. They are counted per path, for
+ * 100,000 paths at most.
+ */
 #include "group.h"
 
 #include <stdio.h>
@@ -7,12 +13,12 @@
 
 #include "../../lib/text/span.h"
 
-/* Of the pages that a path has with different queries. */
+/* How many pages a path has, with different queries. */
 struct counter {
     uint64_t path, pages;
 };
 
-enum { COUNTED = 100000 }; /* paths */
+enum { COUNTED = 100000 }; /* paths, at most */
 
 bool crawl_link_is_endless(struct map *queries, uint64_t most,
                            struct seen_span url)

@@ -1,5 +1,9 @@
-/* log.c - the line of a page. Every text is a word of printable ASCII: URLs are
-   by themselves, since they are canonical, and others are cleaned. */
+/*
+ * log.c - the line of a page.
+ *
+ * A line has words with spaces between, so every text must be one word of
+ * printable ASCII. Canonical URLs are; all other texts are cleaned.
+ */
 #include "log.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
-/* output.c - append, flush, and cut back. */
+/*
+ * output.c - append to the files of a crawl, flush them, and cut them back.
+ *
+ * Texts are collected in memory and written once per commit. A write that
+ * failed may leave a part of a line in the file: it is cut off before the next
+ * one, since the lengths count only what was written as a whole.
+ */
 #include "output.h"
 
 #include <errno.h>
@@ -163,7 +169,7 @@ enum seen_code crawl_output_flush(struct crawl_output *o,
     return SEEN_OK;
 }
 
-/* A write that failed may have left a part of a line behind the length. */
+/* A write that failed may have left a part of a line after the length. */
 bool crawl_output_cut(struct crawl_output *o,
                       const uint64_t length[CRAWL_FILES])
 {

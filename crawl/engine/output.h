@@ -8,7 +8,8 @@
  *     urls.txt                    with --urls-only, instead of the first three
  *
  * Text is collected in memory and written once per commit. The position says
- * how long each file is; opening cuts off what is behind it.
+ * how long each file is. What follows that was not committed: opening the files
+ * cuts it off.
  *
  * Threads: one at a time.
  */

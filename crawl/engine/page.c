@@ -1,4 +1,11 @@
-/* page.c - pages are made of rows, and freed. */
+/*
+ * page.c - pages are made from rows, and freed; and their buffers are used
+ * again.
+ *
+ * The texts of a row are copied into one piece of memory, since there are
+ * thousands of pages at hand and an allocation per text would cost more than
+ * the text.
+ */
 #include "page.h"
 
 #include <stdarg.h>

@@ -73,73 +73,82 @@ enum { CRAWL_COST = 256 };
 struct crawl_page {
     struct crawl_page *next;
     const struct crawl_shared *shared; /* what its visit asks for */
-    struct crawl_host *host;
-    struct crawl_origin *robots; /* this is its robots.txt, or NULL. It may
-                                    have been moved to another `host` */
-    struct crawl_page *onward;   /* where it was moved to */
+    struct crawl_host *host;           /* that is asked for it */
+    struct crawl_origin *robots; /* whose robots.txt this is; NULL: a page. A
+                                    robots.txt may have been moved to another
+                                    host, which is `host` then */
+    struct crawl_page *onward;   /* the page that a robots.txt was moved to */
     int64_t due;                 /* when its host may be asked again */
-    bool lookup; /* not a page: the address of the host is wanted */
-    bool copy;   /* nor is this: the links of the stored copy of known.id are
-                    wanted; it has no host (crawl/folder/recover.h) */
-    int64_t asked;  /* robots.txt was asked about it: the rules that answered
-                       hold until then; 0: it was not */
-    unsigned line;  /* of the rule that keeps it out, or 0 */
-    bool crowded;   /* closed because too many origins of its host fail */
+    bool lookup; /* this is not a page: the address of the host is wanted */
+    bool copy;   /* this is not a page either: the links of the stored copy of
+                    known.id are wanted, and there is no host */
+    int64_t asked; /* until when the rules hold that robots.txt gave for the
+                      page; 0: it was not asked */
+    unsigned line; /* of robots.txt, with the rule that keeps the page out; 0:
+                      it may be fetched */
+    bool crowded;  /* it was closed because too many origins of its host fail */
 
-    /* the row */
+    /* --- the row --- */
+
     int64_t id, priority, via;
-    int64_t visit; /* of a team */
+    int64_t visit; /* of a team; 0 in a folder, which has one at a time */
     unsigned depth, attempts, flags;
-    char *url;  /* with path, type and via_url in one piece of memory */
+    char *url;  /* path, type and via_url are in the same piece of memory */
     char *path, *type, *via_url;
     struct seen_key key;
     char *key_text; /* what key.text points to */
-    struct crawl_known known; /* of an earlier visit; known.id 0: none */
+    struct crawl_known known; /* what an earlier visit kept; known.id is 0 if
+                                 there was none */
 
-    /* the answer */
-    enum seen_code code; /* SEEN_OK: there is one */
+    /* --- the answer --- */
+
+    enum seen_code code; /* SEEN_OK: there is an answer */
     char fault[160];
     int status;
     int64_t started;   /* Unix time in ms, by the crawl's clock */
-    unsigned ms;       /* it took */
+    unsigned ms;       /* that the request took */
     unsigned after;    /* Retry-After, in seconds */
-    unsigned hops;     /* of a robots.txt */
+    unsigned hops;     /* redirects that a robots.txt took so far */
     char address[64];
     char etag[256], modified[64];
-    const char *cut;   /* "length", "time", "disconnect", or NULL */
+    const char *cut;   /* why the body is not whole: "length", "time",
+                          "disconnect"; or NULL */
     struct buffer sent, head, raw;
-    size_t held;       /* bytes of the body that count in memory: body.h; */
-    size_t filed;      /* or so many are, instead, in */
-    int file;          /* this one */
-    bool no_room;      /* there was none for its body, so it is put off */
-    bool late;
+    size_t held;       /* bytes of the body in memory, as body.h counts them */
+    size_t filed;      /* bytes of the body in a file; 0: it is in memory */
+    int file;          /* that file */
+    bool no_room;      /* the page is put off: there was no room for its body */
+    bool late;         /* the request took longer than it may */
 
-    /* what the reader made of it */
+    /* --- what the reader made of it --- */
+
     enum crawl_outcome outcome;
     char mime[96], title[128];
     struct warc_packed packed; /* members for the WARC file */
-    bool revisit; /* of a payload that is stored already */
+    bool revisit; /* the payload is stored already: a revisit record */
     char unread[96]; /* why the body was not unpacked as a whole, or "" */
     char costly[CRAWL_COST]; /* what was left out because it costs too much, or
                                 "" */
-    uint64_t steps;     /* that it took: budget.h */
-    uint64_t fresh;     /* links of it that became rows */
-    bool charged;       /* to its host, when it was read */
+    uint64_t steps;     /* that reading it took: budget.h */
+    uint64_t fresh;     /* links on the page that became rows */
+    bool charged;       /* its cost was charged to its host when it was read */
     bool incomplete; /* a required field of its template was not found */
-    char place[96];  /* of the response in the WARC files, when committed */
+    char place[96];  /* where the response is in the WARC files, once it is
+                        committed */
     struct crawl_link *link;
     size_t links, room;
     struct buffer texts;
-    struct buffer record; /* for pages.jsonl */
+    struct buffer record; /* the page record, for pages.jsonl */
     struct buffer body;   /* text for the index; or a robots.txt */
-    size_t title_len;     /* bytes of the title, before that text */
-    unsigned lists;       /* sitemaps on the way here */
-    uint64_t excluded[CRAWL_LEFT_LINKS]; /* links, by the reason */
-    struct crawl_left_link *left; /* in scope, and left out all the same */
+    size_t title_len;     /* bytes of `body` that are the title */
+    unsigned lists;       /* sitemaps that led here, one after the other */
+    uint64_t excluded[CRAWL_LEFT_LINKS]; /* how many links were left out, by
+                                            the reason */
+    struct crawl_left_link *left; /* links in scope that were left out */
     size_t lefts, left_room;
-    struct buffer traps;  /* some of these: reason, zero, URL, zero */
-    unsigned trapped;     /* how many of them */
-    size_t size;          /* of the payload */
+    struct buffer traps;  /* some of the traps: reason, zero, URL, zero */
+    unsigned trapped;     /* how many traps are in there */
+    size_t size;          /* bytes of the payload */
     size_t made;          /* bytes of memory, for the engine's account */
     double score;
 };

@@ -176,7 +176,7 @@ static enum seen_code compare(struct crawl_reader *r, struct seen_error *why)
     return code;
 }
 
-/* --- the whole of it --- */
+/* --- a page from begin to end --- */
 
 static enum seen_code extract(struct crawl_reader *r, struct seen_error *why)
 {

@@ -29,13 +29,13 @@ struct crawl_reader {
     struct crawl_areas *areas;
     bool no_memory;
     bool noindex;            /* the page asks not to be found */
-    struct budget budget;    /* of the page at hand; */
-    struct budget *paying;   /* what links pay from: a part of it, or all; */
-    struct budget patterns;  /* what patterns may take of that for a URL */
-    const atomic_bool *stop; /* or NULL */
-    uint64_t steps;          /* of a page */
-    uint64_t stop_steps;     /* after a stop; what is left of them: */
-    uint64_t grace;
+    struct budget budget;    /* of the page at hand */
+    struct budget *paying;   /* from which links pay: `budget`, or a part */
+    struct budget patterns;  /* lent from `paying` to the patterns of one URL */
+    const atomic_bool *stop; /* becomes true when the crawl stops; or NULL */
+    uint64_t steps;          /* that a page may take */
+    uint64_t stop_steps;     /* that all pages may take after a stop, */
+    uint64_t grace;          /* and how many of these are left */
 };
 
 static inline struct seen_span span_of_buffer(const struct buffer *b)

@@ -1,6 +1,6 @@
 /*
- * readers.c - the threads that read answers: which one is next, and what
- * becomes of it.
+ * readers.c - the threads that read answers: which answer is next, and where
+ * the page goes after that.
  *
  * An answer waits in one of four lists:
  *

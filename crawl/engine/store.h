@@ -17,8 +17,9 @@
 
 #include "group.h"
 
-/* A row of a page that waits, its visit, and what is known of it, or NULL. What
-   the page takes of that is zeros then. False: no more of them. */
+/* The row of a page that waits, its visit, and what is known of the page, or
+   NULL. The page takes over the texts of `known`, which is cleared then. False:
+   no more rows are wanted. */
 typedef bool crawl_take_row(void *owner, const struct frontier_page *row,
                             int64_t visit, struct crawl_known *known);
 
@@ -120,7 +121,8 @@ struct crawl_store {
                             unsigned most, crawl_take_row *take, void *owner,
                             struct seen_error *why);
     /* Give such a page what its visit asks for, page->shared, and what is known
-       of it, if its row came without that; or not, then it waits on. */
+       of the page, if its row came without that. A page that gets no
+       page->shared goes on waiting. */
     enum seen_code (*prepare)(struct crawl *c, struct crawl_page *page,
                               struct seen_error *why);
 

@@ -1,4 +1,10 @@
-/* aside.c - suspects and pages set aside, in the state of a folder. */
+/*
+ * aside.c - suspects and pages that are set aside, in the state of a folder.
+ *
+ * A run begins with the notes of the run before: if that one died, the pages
+ * that its readers had become suspects. The table of pages that are set aside
+ * is made with its first row, so that most folders do not have it.
+ */
 #include "aside.h"
 
 #include <stdlib.h>
@@ -57,7 +63,7 @@ static enum seen_code suspect_row(struct crawl_state *s,
 
     code = has_row(s, suspect, &waits, why);
     if (code != SEEN_OK || !waits)
-        return code; /* it is done: only the end of it was not noted */
+        return code; /* it was committed, and only its note remained */
     code = sql_prepare(&st, s->db,
                        "UPDATE frontier SET flags = " FRONTIER_SUSPECTED(
                            "?2") " WHERE id = ?1",

@@ -19,7 +19,7 @@
  *                           the server as soon as the server takes it.
  *
  * "Anything else" is a chunk that is missing (FLUSHALL, eviction), another
- * process or another replica behind the address, and a server that does not
+ * process or another replica at the address, and a server that does not
  * answer for the timeout= of the address. No answer that may be wrong reaches
  * the frontier, so nothing is fetched twice.
  *

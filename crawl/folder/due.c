@@ -1,4 +1,10 @@
-/* due.c - due times by the policy, and whether any has come. */
+/*
+ * due.c - due times by the policy, and whether any has come.
+ *
+ * A due time is written when a page is fetched, by the policy of that day. So a
+ * visit that begins under another policy dates all known pages again, from
+ * their histories.
+ */
 #include "due.h"
 
 #include <stdio.h>

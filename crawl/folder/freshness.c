@@ -1,4 +1,10 @@
-/* freshness.c - sums over known pages. */
+/*
+ * freshness.c - how many stored copies are expected to be current.
+ *
+ * A page that changes at the rate r and was looked at t seconds ago is still the
+ * same with the probability e^(-rt). The sum over all pages is the number that
+ * the report gives (Cho and Garcia-Molina, 2000).
+ */
 #include "freshness.h"
 
 #include <math.h>

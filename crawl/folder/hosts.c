@@ -85,9 +85,10 @@ enum seen_code crawl_folder_robots(struct crawl *c, struct seen_span origin,
 
 struct bringing {
     struct crawl *c;
-    size_t room; /* hosts that still fit, */
-    size_t slow; /* and of them, hosts that are not prompt */
-    bool more, more_slow; /* hosts that do not */
+    size_t room; /* hosts that still fit */
+    size_t slow; /* how many of them may be hosts that are not prompt */
+    bool more, more_slow; /* there are hosts that do not fit; that are not
+                             prompt and do not fit */
     unsigned rows;
     bool no_memory;
 };

@@ -481,7 +481,7 @@ static enum seen_code commit(struct pruning *p, bool swap,
     return sql_end(s->db, code, why);
 }
 
-/* --- all of it --- */
+/* --- a whole run --- */
 
 static enum seen_code prune(struct pruning *p, const char *results,
                             struct seen_error *why)

@@ -1,4 +1,9 @@
-/* recover.c - copies, one group after the other. */
+/*
+ * recover.c - stored copies are read for their links, one group after the other.
+ *
+ * A value of the state says how far this came: the number of the last page whose
+ * copy is done. It is written in the transaction that has the links.
+ */
 #include "recover.h"
 
 #include <stdio.h>
@@ -8,8 +13,8 @@
 #include "inside.h"
 
 enum {
-    GROUP = 256,              /* copies per transaction, */
-    LINKS_MOST = 4 * 1000000, /* or so many bytes of their links */
+    GROUP = 256,             /* copies per transaction, or fewer */
+    LINKS_MOST = 4 * 1000000 /* if their links have so many bytes */
 };
 
 /* The number of the last page whose copy is done, as a value of the state. */

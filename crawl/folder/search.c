@@ -1,4 +1,10 @@
-/* search.c - the table of FTS5, and questions that cannot be misunderstood. */
+/*
+ * search.c - the table of FTS5, and the questions that it gets.
+ *
+ * FTS5 has a language of its own, with quotes, operators and columns. A word of
+ * the user must never be taken for one of these: each is put into quotes, and
+ * what is neither a letter nor a digit is dropped first.
+ */
 #include "search.h"
 
 #include <ctype.h>

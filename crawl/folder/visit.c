@@ -145,7 +145,7 @@ static uint64_t choose_seed(const struct crawl *c)
 }
 
 /*
- * What the last visit leaves behind goes on waiting, and was not lost: note it.
+ * What the last visit leaves goes on waiting. It was not lost: note that.
  * But known pages and start URLs are queued anew by their own rows; if they
  * stayed, there would be two requests. Mostly frontier_renew() knows them by
  * their flag; earlier versions queued known pages as links, without one.

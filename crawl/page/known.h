@@ -33,9 +33,10 @@ struct crawl_known {
     char *place; /* of the response with this digest: "OFFSET FILE" */
     char *type;  /* of a template's page */
 
-    /* Of a team only; a folder has them in its rows, or needs none. */
-    int64_t terms; /* what its visit asked for: frontier_known */
-    int64_t links; /* that it had */
+    /* Of a team only: a folder has them in its rows, or needs none. */
+    int64_t terms; /* what the visit asked for that fetched the page:
+                      frontier_known */
+    int64_t links; /* that the page had */
 };
 
 /* The texts of a page, in the order in which crawl_known_take_texts() has

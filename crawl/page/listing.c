@@ -1,4 +1,10 @@
-/* listing.c - unpack a list, and read its entries. */
+/*
+ * listing.c - unpack a list of URLs, and read its entries.
+ *
+ * A list may be a bomb: some kilobytes that unpack to gigabytes. Unpacking stops
+ * at CRAWL_LISTING_MOST, and reading when the budget is spent; the entries that
+ * were read by then count.
+ */
 #include "listing.h"
 
 #include <stdio.h>

@@ -79,7 +79,7 @@ bool crawl_scope_is_web(struct seen_span url);
 
 /* "a.example" of "http://a.example:8080/x", and of "http://a.example./x". */
 struct seen_span crawl_host_of(struct seen_span url);
-/* "http://a.example:8080" of it. */
+/* "http://a.example:8080" of "http://a.example:8080/x". */
 struct seen_span crawl_origin_of(struct seen_span url);
 
 /*

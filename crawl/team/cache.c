@@ -1,4 +1,10 @@
-/* cache.c - ask the filter first, and the frontier in any case. */
+/*
+ * cache.c - the filter of a visit on a server that all workers share.
+ *
+ * The frontier decides what is new, so the filter may be away, be lost or lack
+ * keys: links are asked of the frontier then. All that matters is that nobody
+ * waits long for a server that does not answer.
+ */
 #include "cache.h"
 
 #include <inttypes.h>

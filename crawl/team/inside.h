@@ -24,7 +24,7 @@
 #include "../job/job.h"
 #include "team.h"
 
-/* A visit. It is freed when it is over and no page in memory is of it. */
+/* A visit. It is freed when it is over and has no page in memory. */
 struct crawl_team_visit {
     int64_t id;
     struct crawl_job *job;
