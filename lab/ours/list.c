@@ -8,5 +8,7 @@ const struct experiment ours[] = {
       ours_which },
     { "narrow-hashes", "Ours beside them",
       "published hash functions in large filters", ours_narrow },
+    { "deltas", "Ours beside them", "what an update takes, beside Clubcards",
+      ours_deltas },
     { .name = NULL },
 };

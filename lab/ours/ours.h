@@ -7,6 +7,7 @@
  *     advice.c     which one to choose
  *     which.c      the experiment
  *     narrow.c     published hash functions in large filters
+ *     deltas.c     updates of published filters
  *
  * Threads: one measures.
  */
@@ -95,5 +96,8 @@ void ours_which(struct lab *lab, struct section *s);
 
 /* narrow.c */
 void ours_narrow(struct lab *lab, struct section *s);
+
+/* deltas.c */
+void ours_deltas(struct lab *lab, struct section *s);
 
 #endif

@@ -137,6 +137,22 @@ def test_advice_follows_from_the_tables(found):
     assert "layered:4,mixed" in " ".join(found["text"]).split("to be published, choose ")[1]
 
 
+def test_updates_change_as_many_cells_as_theory_says_and_deltas_come_near_the_least():
+    found = run("deltas", 20000)
+    rows = table(found, "deltas")
+    assert [r["URLs added"] for r in rows] == [2, 20, 200, 2000] * 2
+    for row in rows:
+        assert row["vs theory"] == ("agrees" if row["structure"] == "bloom" else "-")
+        assert 1 < row["measured"] < 7         # about half of 7 probes meet empty cells
+        # The head takes most of a delta of a few URLs.
+        assert 1 < row["times"] < (1.4 if row["URLs added"] == 2000 else 1000)
+        assert row["least for names"] < row["least for the cells"]
+    cascade, early, late = table(found, "clubcards")
+    assert abs(early["least: MB"] - 11) < 0.5  # the bound that the README gives
+    assert early["times"] < 1 < cascade["times"]
+    assert "it can be 12,170 at most" in " ".join(found["text"])
+
+
 def test_one_round_says_nothing_about_times():
     text = " ".join(run("which", 2000, "--runs", "1")["text"])
     assert "which these runs do not tell apart" in text
