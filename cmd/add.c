@@ -9,6 +9,11 @@
  *
  * URLs that were added survive a kill at any moment and, with --sync always
  * (the default), a power failure. --ack prints each URL when it is safe.
+ *
+ * Each call of seen_filter_add() ends with a flush of the journal. Without --ack
+ * nobody is told of a single URL, so the keys of a list are gathered, as long as
+ * more of it comes without waiting: 2 million URLs took 37 flushes instead of
+ * 2,200.
  */
 #include "command.h"
 
@@ -28,6 +33,8 @@
 #include "secret.h"
 #include "select.h"
 
+enum { GATHERED = 1 << 16 }; /* keys */
+
 struct add {
     const char *sync;
     uint64_t capacity; /* of a new filter */
@@ -43,7 +50,10 @@ struct add {
     struct seen_ingest in;
     struct select *select;
     uint64_t sum[2]; /* how many were seen, how many new */
-    bool fresh[SEEN_BATCH];
+    bool *fresh;
+    struct seen_key *gathered; /* or NULL: none are */
+    size_t gathers;
+    struct seen_error failed; /* when there was nobody to tell */
 };
 
 static const struct option options[] = {
@@ -114,23 +124,80 @@ static void acknowledge_bad(void *to, struct seen_span line, const char *cause)
     output_flush();
 }
 
-/* Add a batch; of one that does not fit, what does. */
+/* Add n keys; of those that do not fit, what does. *done is their number. */
+static enum seen_code add_keys(struct add *a, const struct seen_key *key,
+                               size_t n, size_t *done, struct seen_error *why)
+{
+    enum seen_code code = seen_filter_add(a->filter, key, n, a->fresh, why);
+
+    *done = code == SEEN_OK ? n : code == SEEN_FULL ? (size_t)why->at : 0;
+    for (size_t i = 0; i < *done; i++)
+        a->sum[a->fresh[i]]++;
+    return code;
+}
+
+static enum seen_code add_gathered(struct add *a, struct seen_error *why)
+{
+    size_t n = a->gathers, done;
+
+    a->gathers = 0;
+    if (a->failed.code != SEEN_OK)
+        *why = a->failed;
+    if (a->failed.code != SEEN_OK || !n)
+        return a->failed.code;
+    return add_keys(a, a->gathered, n, &done, why);
+}
+
+/* A filter that keeps its keys grows after an add, and must not be far past its
+   capacity until then. */
+static size_t most(const struct add *a)
+{
+    uint64_t size = seen_filter_plan(a->filter)->capacity;
+    uint64_t offered = seen_filter_offered(a->filter);
+    uint64_t n = (size > offered ? size : offered) / 64;
+
+    return n < SEEN_BATCH ? SEEN_BATCH : n < GATHERED ? (size_t)n : GATHERED;
+}
+
+/* The texts of keys are gone when they are added. */
+static enum seen_code gather(struct add *a, const struct seen_batch *batch,
+                             struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (a->failed.code != SEEN_OK || a->gathers + batch->n > most(a))
+        code = add_gathered(a, why);
+    for (size_t i = 0; i < batch->n && code == SEEN_OK; i++)
+        a->gathered[a->gathers++] = (struct seen_key){
+            .lo = batch->key[i].lo, .hi = batch->key[i].hi
+        };
+    return code;
+}
+
+/* What came so far must not wait for what may come. */
+static void before_wait(void *to)
+{
+    struct add *a = to;
+    struct seen_error why = { .code = SEEN_OK };
+
+    if (a->failed.code == SEEN_OK && add_gathered(a, &why) != SEEN_OK)
+        a->failed = why;
+}
+
 static enum seen_code add_batch(void *to, unsigned thread,
                                 struct seen_batch *batch,
                                 struct seen_error *why)
 {
     struct add *a = to;
-    enum seen_code code = seen_filter_add(a->filter, batch->key, batch->n,
-                                          a->fresh, why);
-    size_t n = code == SEEN_OK     ? batch->n
-               : code == SEEN_FULL ? (size_t)why->at
-                                   : 0;
+    enum seen_code code;
+    size_t done;
 
     (void)thread;
-    for (size_t i = 0; i < n; i++)
-        a->sum[a->fresh[i]]++;
+    if (a->gathered)
+        return gather(a, batch, why);
+    code = add_keys(a, batch->key, batch->n, &done, why);
     if (a->ack)
-        acknowledge(a, batch, n);
+        acknowledge(a, batch, done);
     return code;
 }
 
@@ -193,6 +260,8 @@ static enum outcome add(struct add *a, char **url)
     }
     if (out == YES) {
         out = cmd_ingest_urls(&a->in, &a->inputs, url, &why);
+        if (why.code == SEEN_OK && add_gathered(a, &why) != SEEN_OK)
+            out = TROUBLE;
         if (why.code != SEEN_OK)
             refused(a, &why);
         else if (out == YES && a->in.rejects.count && !a->in.tally.urls)
@@ -259,14 +328,23 @@ static void report(const struct add *a)
         output_text("\n");
 }
 
-/* --- a new filter --- */
-
-/* `blocked` has no rates below 1e-4; three of them, whose errors have to meet,
-   take 30 bits per URL at 1e-6, and three lines of memory. */
-static const char *kind_for(double rate)
+/* Operands are few. Keys that are hashed with their texts cannot be gathered
+   without these, and a server has no journal. */
+static bool make_room(struct add *a, bool few)
 {
-    return rate < 1e-4 ? "spatial:3/blocked" : "blocked";
+    const struct seen_plan *plan = seen_filter_plan(a->filter);
+    bool gathers = !few && !a->ack && !plan->keyed &&
+                   !access_is_remote(a->path) &&
+                   !seen_filter_can(a->filter, SEEN_READS_TEXT);
+
+    a->inputs.wait = gathers ? before_wait : NULL;
+    a->fresh = malloc(gathers ? GATHERED : SEEN_BATCH);
+    if (gathers)
+        a->gathered = malloc(GATHERED * sizeof *a->gathered);
+    return a->fresh && (!gathers || a->gathered);
 }
+
+/* --- a new filter --- */
 
 static enum outcome begin(struct add *a)
 {
@@ -287,7 +365,7 @@ static enum outcome begin(struct add *a)
     if (a->capacity)
         plan.capacity = a->capacity;
     strcpy(plan.profile, profile);
-    strcpy(plan.kind, kind_for(plan.rate));
+    seen_kind_for_rate(plan.kind, plan.rate);
     plan.keyed = a->access.keyed;
     code = seen_filter_new_keyed(&f, &plan, plan.keyed ? secret : NULL, &why);
     explicit_bzero(secret, sizeof secret);
@@ -338,12 +416,16 @@ static enum outcome run(void *settings, char **operand)
     if (!a->filter)
         return TROUBLE;
     out = compare_rate(a);
+    if (out == YES && !make_room(a, operand[1]))
+        out = trouble("no memory for keys");
     if (out == YES)
         out = add(a, operand + 1);
     if (out == YES || a->sum[0] || a->sum[1])
         report(a);
     if (seen_store_close(a->filter, &why) != SEEN_OK)
         out = trouble_with(a->path, &why);
+    free(a->gathered);
+    free(a->fresh);
     return out;
 }
 

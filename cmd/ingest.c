@@ -145,17 +145,35 @@ void cmd_left_out_report(const struct seen_source *source)
                 show_counted(lost, "file"), lost == 1 ? "its" : "their");
 }
 
+struct cmd_wait {
+    const struct seen_ingest *in;
+    const struct cmd_inputs *given;
+};
+
+static void before_wait(void *to)
+{
+    const struct cmd_wait *w = to;
+
+    if (w->given->wait)
+        w->given->wait(w->in->to);
+    output_flush();
+}
+
 static enum outcome take_inputs(struct seen_ingest *in,
                                 const struct cmd_inputs *given,
                                 struct seen_error *why)
 {
     const struct texts *inputs = &given->inputs;
     static const char *const standard_input[] = { "-" };
+    struct cmd_wait waiting = { in, given };
+    const struct seen_source_options options = { .in_order = true,
+                                                 .wait = before_wait,
+                                                 .to = &waiting };
     enum outcome out;
 
-    out = cmd_source_open(
-        &in->source, inputs->n ? inputs->text : standard_input,
-        inputs->n ? inputs->n : 1, &cmd_answering, in->strict);
+    out = cmd_source_open(&in->source,
+                          inputs->n ? inputs->text : standard_input,
+                          inputs->n ? inputs->n : 1, &options, in->strict);
     if (out == YES) {
         out = cmd_ingest_run(in, "reading", why);
         cmd_rejects_report(in);

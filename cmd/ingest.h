@@ -20,6 +20,9 @@ struct cmd_inputs {
     struct texts inputs;
     const char *keys;
     bool strict;
+    void (*wait)(void *to); /* called with in->to before each wait for more of
+                               a pipe, after which output is flushed; or
+                               NULL */
 };
 
 /* The old name of --keys derived. */

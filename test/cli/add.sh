@@ -34,6 +34,14 @@ test $(wc -l <acknowledged) -lt 200 && echo some
 seq -f 'http://d.example/%.0f' 1000 | seen add --over f 2>&1 | norate
 seq -f 'http://d.example/%.0f' 1000 | seen check --count f
 
+# What came through a pipe is added before it waits for more; order does not
+# matter to what a filter of many gathered batches is.
+seen build --quiet -o slow --capacity 300k urls; cp slow once; cp slow twice
+mkfifo line; seen add slow <line >told & exec 3>line; echo http://e.example/1 >&3; until seen check slow http://e.example/1 >/dev/null; do sleep 0.05; done; echo http://e.example/2 >&3; exec 3>&-; wait; norate <told; seen check slow http://e.example/2
+seq -f 'http://f.example/%.0f' 150000 >lots; seen add once -i lots | norate; while read -r n; do sed -n "$n" lots | seen add --ack twice 2>&1 >/dev/null | norate; done <<<$'1,149999p\n150000p'; cmp once twice
+seen build --quiet -o some --capacity 70k --rate 0.1% --kind bloom urls; seen add some -i lots 2>&1 | grep -o 'the filter.*after\|go on.*over'; seen check --count some -i lots | grep -c 'seen.*[67]....$'
+rm line told lots slow once twice some
+
 # A filter that grows is never full.
 seen build --quiet -o g --kind growing/bloom --capacity 100 urls
 seq -f 'http://d.example/%.0f' 1000 | seen add g | norate
