@@ -316,7 +316,7 @@ TEST(rates_below_a_hundredth_of_a_percent_are_refused_with_advice)
     struct seen_filter *f;
 
     assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_RANGE);
-    assert_non_null(strstr(why.text, "bloom"));
+    assert_non_null(strstr(why.text, "spatial:3/blocked"));
     plan.rate = 0.0001;
     assert_int_equal(seen_filter_new(&f, &plan, &why), SEEN_OK);
     seen_filter_free(f);
