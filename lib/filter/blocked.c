@@ -70,7 +70,8 @@ static double terms(unsigned k, unsigned word, double sign, const double *left,
             g += left[t] / WORDS;
         return sign * exp(-l * (1 - g));
     }
-    for (unsigned s = 0; s <= asked; s++) {
+    sum = terms(k, word + 1, sign, left, l); /* no bit of the word is clear */
+    for (unsigned s = 1; s <= asked; s++) {
         double ways = asked == 2 && s == 1 ? -2 : s == 1 ? -1 : 1;
 
         for (unsigned t = 0; t < WORDS; t++) {
