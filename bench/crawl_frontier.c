@@ -52,7 +52,7 @@ static int run_frontier(void *with)
     char folder[PATH_ROOM], list[PATH_ROOM], pages[24], capacity[24];
     const char *argv[] = { s->seen,      "crawl",
                            "--into",     folder,
-                           "--urls",     list,
+                           "--input",    list,
                            "--pages",    pages,
                            "--delay",    "0",
                            "--threads",  "2",

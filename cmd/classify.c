@@ -83,7 +83,7 @@ static const struct option options[] = {
       "a change counts when it is seen twice; before, it is flapping" },
     { "no-words", 0, FLAG, NULL, AT(change.no_words),
       "do not remember words: classes only, in at most 32 bytes per URL" },
-    { "template", 0, PATHS, "FILE", AT(templates),
+    { "template", 't', PATHS, "FILE", AT(templates),
       "templates of the records, for what their fields ignore" },
     { "ignore", 0, TEXTS, "[FIELD=]PATTERN", AT(ignore),
       "text that is not compared, in all fields or in one" },

@@ -69,7 +69,7 @@ struct dedup {
 };
 
 static const struct option options[] = {
-    { "filter", 0, PATH, "FILTER", offsetof(struct dedup, path),
+    { "filter", 'f', PATH, "FILTER", offsetof(struct dedup, path),
       "remember URLs across runs in this filter; created if it is missing" },
     { "capacity", 0, COUNT, "N", offsetof(struct dedup, capacity),
       "distinct URLs to begin with; the filter grows; default 1M. In Redis it "

@@ -29,10 +29,10 @@ static const struct option options[] = {
     { "urls", 0, PATH, "FILE", 0,
       "use the URLs of this file, in any format that build reads, or the last "
       "column of a CSV file; repeated ones are left out" },
-    { "json", 0, FLAG, NULL, 0, "print JSON" },
+    { "json", 'j', FLAG, NULL, 0, "print JSON" },
     { "report", 0, PATH, "DIR", 0,
       "write DIR/index.html, with figures and tables" },
-    { "help", 0, FLAG, NULL, 0, "print the options" },
+    { "help", 'h', FLAG, NULL, 0, "print the options" },
     { .name = NULL },
 };
 

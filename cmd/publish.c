@@ -38,7 +38,7 @@ static const struct option options[] = {
     { "registry", 0, FLAG, NULL, offsetof(struct announcement, registry),
       "only write an overview of archives and their filters: registry.html "
       "and registry.txt" },
-    { "dry-run", 0, FLAG, NULL, offsetof(struct announcement, dry),
+    { "dry-run", 'n', FLAG, NULL, offsetof(struct announcement, dry),
       "report what would change, and write nothing" },
     JSON_OPTION(struct announcement, json,
                 "print the report as a JSON object"),

@@ -26,7 +26,7 @@ static const struct option options[] = {
     { "password-file", 0, PATH, "FILE",
       offsetof(struct cmd_queue, place.password_file),
       "the password of that server, in the first line of a file" },
-    { "most", 0, COUNT, "N", offsetof(struct cmd_queue, most),
+    { "most", 'n', COUNT, "N", offsetof(struct cmd_queue, most),
       "dead, take: at most this number (default 1000; take: all)" },
     { "wait", 0, DURATION_OR_NONE, "TIME",
       offsetof(struct cmd_queue, wait_given),

@@ -54,7 +54,7 @@ static const struct option options[] = {
     { "messages", 0, FLAG, NULL, AT(messages),
       "once: operands are files of jobs, one per line, as --dry-run prints "
       "them" },
-    { "dry-run", 0, FLAG, NULL, AT(dry),
+    { "dry-run", 'n', FLAG, NULL, AT(dry),
       "print the messages, and publish nothing" },
     { "stop-after", 0, DURATION, "TIME", AT(stop), "end after this time" },
     { "clock", 0, TEXT, "TIME", AT(clock),

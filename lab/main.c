@@ -47,10 +47,10 @@ static const struct option options[] = {
     { "threads", 0, COUNT, "N", AT(threads), "at once; default: one per CPU" },
     { "urls", 0, PATH, "FILE", AT(urls),
       "URLs of this file, in any format that build reads, or CSV" },
-    { "json", 0, FLAG, NULL, AT(json), "print JSON" },
+    { "json", 'j', FLAG, NULL, AT(json), "print JSON" },
     { "report", 0, PATH, "DIR", AT(report),
       "write DIR/index.html, with figures and tables" },
-    { "help", 0, FLAG, NULL, AT(help), "print this" },
+    { "help", 'h', FLAG, NULL, AT(help), "print this" },
     { .name = NULL },
 #undef AT
 };

@@ -382,7 +382,7 @@ static enum seen_code need_starts(const struct crawl *c,
     return crawl_folder_of(c)->starts
                ? SEEN_OK
                : seen_fail(why, SEEN_RANGE, 0,
-                           "a new crawl needs start URLs, --urls or "
+                           "a new crawl needs start URLs, --input or "
                            "--template");
 }
 

@@ -15,7 +15,9 @@
 const struct option crawl_options[] = {
     { "into", 'o', PATH, "DIR", AT(into),
       "the folder of the crawl; it is made if it is missing" },
-    { "urls", 'i', PATH, "FILE", AT(list), "start URLs, one per line" },
+    { "input", 'i', PATH, "FILE", AT(list), "start URLs, one per line" },
+    /* Its old name. */
+    { "urls", 0, PATH, "FILE", AT(list), NULL },
     { "template", 't', PATH, "FILE", AT(template),
       "a spider template: start URLs, scope, follow rules and fields" },
     CRAWL_SCOPE_OPTIONS,
@@ -36,7 +38,7 @@ const struct option crawl_options[] = {
     { "capacity", 0, COUNT, "N", AT(capacity),
       "URLs that it is made for, in the visit that begins (default 10M, or "
       "1.5 times those of the last visit)" },
-    { "rate", 0, RATE, "R", AT(rate),
+    { "rate", 0, RATE, "RATE", AT(rate),
       "its rate of false positives (default 1e-6)" },
     { "seed", 0, SEED, "N", AT(seed),
       "its seed in the first visit; the next ones count on (default: by "
@@ -77,7 +79,7 @@ const struct option crawl_options[] = {
       "ask for noindex" },
     { "from", 0, PATH, "FILE", AT(from),
       "prune: the answers of seen classify --json; - is standard input" },
-    { "dry-run", 0, FLAG, NULL, AT(dry_run),
+    { "dry-run", 'n', FLAG, NULL, AT(dry_run),
       "prune: report what would be dropped, and change nothing" },
     /* Pages of a host before others that wait (100). */
     { "turn", 0, COUNT, "N", AT(turn), NULL },
@@ -93,9 +95,9 @@ const struct option crawl_options[] = {
 static bool is_kept(const struct option *o)
 {
     static const char *const passing[] = {
-        "into",    "json",        "quiet",    "urls", "clock",
-        "revisit", "template",    "capacity", "from", "dry-run",
-        "recover", "retry-aside", NULL
+        "into",    "json",    "quiet",       "input",    "urls",
+        "clock",   "revisit", "template",    "capacity", "from",
+        "dry-run", "recover", "retry-aside", NULL
     };
 
     for (int i = 0; passing[i]; i++)

@@ -17,6 +17,9 @@ for c in $(seen help --commands); do seen help $c | awk -v c=$c 'length > 79 { p
 for c in $(seen help --commands); do [ $c = bench ] || [ $c = lab ] || seen $c --help | cmp - <(seen help $c); done
 for c in $(seen help --commands); do seen help $c | grep -q "^seen $c - " || echo $c; done
 
+# An option has the same letter in every command that has it.
+for c in $(seen help --commands); do seen help $c | grep -o '^  \(-., \|    \)--[a-z0-9-]*'; done | sort -u | awk '{ print $NF }' | uniq -d
+
 # What is wrong is said.
 seen
 seen chekc

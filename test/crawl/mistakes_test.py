@@ -14,14 +14,14 @@ def crawl(folder, *words):
 
 
 @pytest.mark.parametrize("words, message", [
-    ([], "a new crawl needs start URLs, --urls or --template"),
+    ([], "a new crawl needs start URLs, --input or --template"),
     (["a.example/x"], "a.example/x: a URL needs a scheme; did you mean https://a.example/x?"),
     (["/etc/passwd"], "/etc/passwd: a URL needs a scheme"),
     (["file:///etc/passwd"], "file:///etc/passwd: not an http or https URL"),
     (["--template", "none.json"], "none.json: cannot be opened: No such file or directory\n"),
-    (["--urls", "none.txt"], "none.txt: cannot be opened: No such file or directory\n"),
+    (["--input", "none.txt"], "none.txt: cannot be opened: No such file or directory\n"),
     (["http://a.example/", "--include", "("], "--include (: "),
-    (["http://a.example/", "--delay", "soon"], "--delay soon: seconds between 0 and 3600"),
+    (["http://a.example/", "--delay", "soon"], "--delay soon: a time of at most an hour"),
 ])
 def test_a_mistake_is_named_and_leaves_no_folder(tmp_path, words, message):
     code, err = crawl(tmp_path / "c", *words)
