@@ -55,6 +55,7 @@ struct facts {
     uint64_t bytes, bits;
     unsigned parts;
     bool grows; /* never full: no share of a capacity, no room */
+    bool keeps; /* its keys, to be replaced by a larger one */
     bool final; /* no parts will come, so the size is that at capacity */
     bool begun; /* full enough to compare it with a list */
     bool spent; /* says yes to every URL */
@@ -88,6 +89,7 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
                                   : 0;
     x.bits = bits_of(f);
     x.grows = seen_filter_can(f, SEEN_CAN_GROW);
+    x.keeps = seen_store_keeps(f);
     x.final = !seen_filter_can(f, SEEN_ADDS_PARTS);
     x.spent = x.rate >= 0.9995 || x.load >= 1; /* the rate reads as 1 */
     /* RedisBloom does not say its rate. */
@@ -139,6 +141,8 @@ static void show_fill(const struct facts *x)
             show_estimate(x->entries),
             show_percent(x->entries / fmax(1, (double)x->plan->capacity)),
             show_estimate(x->room));
+    if (x->keeps)
+        row("grows", "when it is full, if its log of keys is beside it");
 }
 
 static void show_size(const struct facts *x)

@@ -425,6 +425,21 @@ static enum seen_code look_at(struct publish_run *r, struct publish_look *l,
     return differs(r, l, &item, old, path, why);
 }
 
+/* Hashes of URLs can be guessed; a web server may send any file of a folder. */
+static void warn_of_keys(struct publish_run *r, const char *file,
+                         const char *path)
+{
+    char *keys = publish_format("%s.keys", file);
+
+    if (keys && !access(keys, F_OK))
+        publish_report(r, PUBLISH_NOTE, path,
+                       "its log of keys is in this folder, too, and is not to "
+                       "be published: keep what grows elsewhere, or remove "
+                       "the log: seen meta --forget-keys",
+                       NULL);
+    free(keys);
+}
+
 enum seen_code publish_examine(struct publish_run *r, const char *path,
                                const struct publish_item *old,
                                struct seen_error *why)
@@ -443,6 +458,8 @@ enum seen_code publish_examine(struct publish_run *r, const char *path,
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     else
         code = look_at(r, &l, path, old, why);
+    if (l.file)
+        warn_of_keys(r, l.file, path);
     seen_claim_free(l.claim);
     if (l.from && l.from == l.copy)
         unlink(l.copy);

@@ -6,7 +6,7 @@ seen add --capacity 1000 new.seen http://a.example/1 http://b.example/ 2>&1 | no
 seen add new.seen -i urls | norate
 ls; stat -c %a new.seen.keys
 seen check --count new.seen -i urls
-seen info new.seen | grep -E 'kind|apacity'
+seen info new.seen | grep -E 'kind|apacity|grows'
 seen add --rate 0.1% new.seen http://c.example/
 seen add --rate 1% --capacity 1000 new.seen http://a.example/1 | norate
 
@@ -30,6 +30,16 @@ cp new.seen copy.seen
 seen check copy.seen http://a.example/77
 seen add copy.seen http://d.example/ 2>&1 | norate
 seq -f 'http://e.example/%.0f' 9000 | seen add copy.seen 2>&1 | sed -E 's/after [0-9,]+ of/after N of/' | norate
+
+# The keys are never published, and a log that would be is reported.
+mkdir site; cp new.seen new.seen.keys site
+seen publish site --url https://a.example/ 2>&1 | grep keys
+grep -rl new.seen.keys site; grep -rc new.seen site/sitemap.xml
+
+# A union that replaces the file has no log.
+cp new.seen other.seen; cp site/new.seen* .
+seen merge -o new.seen new.seen other.seen 2>/dev/null; ls new.seen*
+cp site/new.seen* .
 
 # The keys can be removed.
 seen meta --forget-keys new.seen
