@@ -71,6 +71,30 @@ TEST(growing_bloom_keeps_its_rate_from_a_thousand_keys_to_ten_million)
     keeps_its_rate("growing/bloom", 0.01);
 }
 
+/* RedisBloom has ln(1 / 0.005) / ln(2)^2 = 11.03 bits per key for the first
+   part. Two parts of twice the size each follow. */
+TEST(what_is_planned_has_a_small_first_part_and_keeps_the_rate_of_all)
+{
+    enum { PLANNED = 50000, ALL = 7 * PLANNED / BATCH * BATCH };
+    struct seen_plan plan = plan_of("growing:2,planned/blocked", PLANNED,
+                                    0.01);
+    struct seen_filter *f = made(&plan);
+    const double band = 5 * sqrt(0.01 / ASKED);
+
+    assert_true((double)seen_filter_bytes(f) * 8 / PLANNED < 11.03);
+    for (uint64_t n = 0; n < ALL; n += BATCH) {
+        number(n);
+        add_all(f, key, BATCH);
+    }
+    assert_int_equal(seen_filter_parts(f), 3);
+    assert_true(seen_filter_rate(f) <= 0.01);
+    assert_true(seen_filter_rate(f) > 0.63 * 0.01);
+    assert_true(fabs((double)yes_of(f, UINT64_C(1) << 40, ASKED) / ASKED -
+                     seen_filter_rate(f)) < band);
+    assert_int_equal(yes_of(f, 0, ALL), ALL);
+    seen_filter_free(f);
+}
+
 TEST(growing_blocked_keeps_its_rate_from_a_thousand_keys_to_ten_million)
 {
     keeps_its_rate("growing/blocked", 0.01);
@@ -356,6 +380,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rate_of_an_empty_filter_has_no_sign),
         cmocka_unit_test(a_plan_that_claims_too_much_gets_no_next_part),
+        cmocka_unit_test(
+            what_is_planned_has_a_small_first_part_and_keeps_the_rate_of_all),
         cmocka_unit_test(
             growing_bloom_keeps_its_rate_from_a_thousand_keys_to_ten_million),
         cmocka_unit_test(
