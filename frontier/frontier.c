@@ -276,17 +276,6 @@ enum seen_code frontier_flush(struct frontier *f, struct seen_error *why)
     return code;
 }
 
-enum seen_code frontier_spend(struct frontier *f,
-                              const struct frontier_spent *spent,
-                              struct seen_error *why)
-{
-    struct sql_statement *st = f->st[HOST_SPEND];
-
-    SQL_NUMBERS(st, 1, spent->host, spent->due, spent->failures,
-                spent->fetched, spent->requests, spent->bytes);
-    return sql_do(st, why);
-}
-
 enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
                                   const char *reason, struct seen_error *why)
 {
@@ -295,6 +284,21 @@ enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
     sql_bind_number(st, 1, host);
     sql_bind_text(st, 2, span_of(reason));
     return sql_do(st, why);
+}
+
+enum seen_code frontier_spend(struct frontier *f,
+                              const struct frontier_asked *asked, int64_t now,
+                              struct seen_error *why)
+{
+    struct sql_statement *st = f->st[HOST_SPEND];
+    enum seen_code code;
+
+    SQL_NUMBERS(st, 1, asked->host, now + asked->due_in, asked->failures,
+                asked->fetched, asked->requests, asked->bytes);
+    code = sql_do(st, why);
+    return code == SEEN_OK && asked->stopped
+               ? frontier_stop_host(f, asked->host, asked->stopped, why)
+               : code;
 }
 
 /* --- origins --- */

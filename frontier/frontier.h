@@ -128,14 +128,22 @@ enum seen_code frontier_host_named(struct frontier *f, struct seen_span name,
 enum seen_code frontier_all_hosts(struct frontier *f, frontier_take_host *take,
                                   void *owner, struct seen_error *why);
 
-/* What happened at a host: its due time becomes `due`, its failures in a row
-   `failures`; the other numbers are added to its own. */
-struct frontier_spent {
-    int64_t host, due, fetched, requests, bytes;
-    unsigned failures;
+/* What happened at a host since the last commit. */
+struct frontier_asked {
+    int64_t host;
+    int64_t due_in;                   /* ms from now */
+    int64_t delay;                    /* ms between its requests */
+    int64_t requests, bytes, fetched; /* to be added */
+    unsigned failures;                /* in a row */
+    const char *stopped;   /* why its pages are not fetched any more; or NULL */
+    struct seen_span note; /* the last error, for reports; or "" */
+    bool refused;          /* out, of a shared frontier: the host was taken */
 };
+
+/* Write it to the row of the host, which is not asked any more if it was
+   stopped: see frontier_stop_host(). `delay` and `note` are not kept. */
 enum seen_code frontier_spend(struct frontier *f,
-                              const struct frontier_spent *spent,
+                              const struct frontier_asked *asked, int64_t now,
                               struct seen_error *why);
 
 /* Do not ask a host any more. Its pages stay, and are counted as left. */
@@ -150,8 +158,11 @@ enum seen_code frontier_stop_host(struct frontier *f, int64_t host,
  */
 struct frontier_origin {
     struct seen_span name;
-    unsigned failures;
+    int64_t host; /* its host, which is one of those that were asked */
+    unsigned failures;       /* in a row */
     struct seen_span closed; /* why it was given up, or "" */
+    int64_t barred; /* of a shared frontier: the last visit that had begun when
+                       the origin was given up. Visits up to it do not ask */
 };
 
 /* Fill in what is known of an origin. The span lives until the next call. */

@@ -301,22 +301,12 @@ enum seen_code frontier_shared_robots(struct frontier_shared *f,
                                       struct seen_error *why);
 
 /*
- * Origins, "http://a.example:81", that fail or are given up: rows among the
- * hosts, as in frontier.h, but their pages end. The worker that has the host
- * writes them.
+ * Fill in what is known of an origin. The span lives until the next call. Origins
+ * are rows among the hosts, as in frontier.h, but their pages end. The worker
+ * that has the host writes them.
  */
-struct frontier_shared_origin {
-    struct seen_span name;
-    int64_t host;   /* in a commit: one of `asked` */
-    unsigned failures;
-    struct seen_span closed; /* why, or "" */
-    int64_t barred; /* the last visit that had begun when this was written: if
-                       it is closed, those up to it do not ask; out, in a
-                       commit */
-};
-/* Fill in what is known of an origin. The span lives until the next call. */
 enum seen_code frontier_shared_origin(struct frontier_shared *f,
-                                      struct frontier_shared_origin *origin,
+                                      struct frontier_origin *origin,
                                       struct seen_error *why);
 
 /* --- pages that kill their worker: shared_aside.c --- */
@@ -372,19 +362,6 @@ struct frontier_done {
     bool refused; /* out: the host is not this worker's any more */
 };
 
-/* What happened at a host. Those of all pages of the group, at least. */
-struct frontier_asked {
-    int64_t host;
-    int64_t due_in;                   /* ms */
-    int64_t delay;                    /* ms between its requests */
-    int64_t requests, bytes, fetched; /* to be added */
-    unsigned failures;                /* in a row */
-    const char *stopped;   /* its pages are not fetched any more: they become
-                            FRONTIER_LEFT with this reason; or NULL */
-    struct seen_span note; /* the last error, for reports; or "" */
-    bool refused;          /* out */
-};
-
 /* Pages of `done` differ, and so do hosts of `asked`. */
 struct frontier_group {
     struct frontier_done *done;
@@ -398,7 +375,7 @@ struct frontier_group {
     bool *fresh;  /* out: link i is a new row */
     const struct frontier_robots *robots;
     size_t robotses;
-    struct frontier_shared_origin *origin;
+    struct frontier_origin *origin;
     size_t origins;
 };
 

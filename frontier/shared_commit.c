@@ -527,7 +527,7 @@ static enum seen_code write_hosts(struct commit *c, struct seen_error *why)
 static void bind_origin(void *owner, struct sql_statement *st, size_t i)
 {
     const struct commit *c = owner;
-    const struct frontier_shared_origin *o = &c->g->origin[c->chosen[i]];
+    const struct frontier_origin *o = &c->g->origin[c->chosen[i]];
 
     sql_bind_text(st, 1, o->name);
     sql_bind_number(st, 2, o->failures);

@@ -149,7 +149,7 @@ enum seen_code frontier_shared_next(struct frontier_shared *f, int64_t host,
 
 struct origin_reading {
     struct frontier_shared *f;
-    struct frontier_shared_origin *origin;
+    struct frontier_origin *origin;
 };
 
 static enum seen_code read_origin(void *owner, struct sql *db,
@@ -176,7 +176,7 @@ static enum seen_code read_origin(void *owner, struct sql *db,
 }
 
 enum seen_code frontier_shared_origin(struct frontier_shared *f,
-                                      struct frontier_shared_origin *origin,
+                                      struct frontier_origin *origin,
                                       struct seen_error *why)
 {
     struct origin_reading r = { .f = f, .origin = origin };

@@ -319,7 +319,7 @@ static enum seen_code write_files(struct crawl_group *g,
 /* --- hosts --- */
 
 static enum seen_code add_origin(struct crawl_group *g, struct crawl_origin *o,
-                                 const struct frontier_shared_origin *row,
+                                 const struct frontier_origin *row,
                                  struct seen_error *why)
 {
     void *more = array_grow(g->origin, &g->origin_room, g->origins + 1,
@@ -344,7 +344,7 @@ static enum seen_code add_origins(struct crawl_group *g,
                                   struct crawl_host *host,
                                   struct seen_error *why)
 {
-    struct frontier_shared_origin row = { .host = host->id };
+    struct frontier_origin row = { .host = host->id };
     enum seen_code code = SEEN_OK;
     struct crawl_origin *o;
 

@@ -11,7 +11,7 @@
 #ifndef SEEN_CRAWL_GROUP_H
 #define SEEN_CRAWL_GROUP_H
 
-#include "../../frontier/shared.h"
+#include "../../frontier/frontier.h"
 #include "engine.h"
 
 /* A link that neither the filter nor the group had. */
@@ -44,7 +44,7 @@ struct crawl_group {
     struct frontier_asked *asked;
     struct crawl_host **host; /* of asked[i] */
     size_t askeds;
-    struct frontier_shared_origin *origin;
+    struct frontier_origin *origin;
     struct crawl_origin **origin_of; /* origin[i] */
     size_t origins, origin_room, origin_of_room;
 

@@ -165,9 +165,8 @@ static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
                                       struct seen_error *why)
 {
     char name[CRAWL_ORIGINS_NAME];
-    struct frontier_shared_origin all = { .name = crawl_origins_name(host,
-                                                                     name) };
-    struct frontier_shared_origin row = { .name = { o->name, o->len } };
+    struct frontier_origin all = { .name = crawl_origins_name(host, name) };
+    struct frontier_origin row = { .name = { o->name, o->len } };
     enum seen_code code = SEEN_OK;
     char *reason = NULL;
     bool done;

@@ -128,8 +128,7 @@ struct crawl_store {
 
     /* What is known of an origin, by its name. The spans live until the next
        call. */
-    enum seen_code (*origin)(struct crawl *c,
-                             struct frontier_shared_origin *origin,
+    enum seen_code (*origin)(struct crawl *c, struct frontier_origin *origin,
                              struct seen_error *why);
     /* Its robots.txt, with a body to be freed, unless that has more bytes than
        `most`. */

@@ -97,41 +97,16 @@ static enum seen_code write_counts(struct crawl_rows *r,
     return code;
 }
 
-
-static enum seen_code write_origins(struct crawl_group *g,
-                                    struct seen_error *why)
-{
-    enum seen_code code = SEEN_OK;
-
-    for (size_t i = 0; code == SEEN_OK && i < g->origins; i++) {
-        const struct frontier_origin row = { .name = g->origin[i].name,
-                                             .failures = g->origin[i].failures,
-                                             .closed = g->origin[i].closed };
-
-        code = frontier_origin_keep(crawl_folder_of(g->c)->state.frontier,
-                                    &row, why);
-    }
-    return code;
-}
-
 static enum seen_code write_hosts(struct crawl_group *g,
                                   struct seen_error *why)
 {
     struct frontier *f = crawl_folder_of(g->c)->state.frontier;
-    enum seen_code code = write_origins(g, why);
+    enum seen_code code = SEEN_OK;
 
-    for (size_t i = 0; code == SEEN_OK && i < g->askeds; i++) {
-        const struct frontier_asked *row = &g->asked[i];
-        const struct frontier_spent spent = {
-            row->host,     g->now + row->due_in, row->fetched,
-            row->requests, row->bytes,           row->failures
-        };
-
-        if (row->stopped)
-            code = frontier_stop_host(f, row->host, row->stopped, why);
-        if (code == SEEN_OK)
-            code = frontier_spend(f, &spent, why);
-    }
+    for (size_t i = 0; code == SEEN_OK && i < g->origins; i++)
+        code = frontier_origin_keep(f, &g->origin[i], why);
+    for (size_t i = 0; code == SEEN_OK && i < g->askeds; i++)
+        code = frontier_spend(f, &g->asked[i], g->now, why);
     return code;
 }
 

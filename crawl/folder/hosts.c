@@ -60,17 +60,12 @@ enum seen_code crawl_folder_prepare(struct crawl *c, struct crawl_page *page,
 }
 
 enum seen_code crawl_folder_origin(struct crawl *c,
-                                   struct frontier_shared_origin *origin,
+                                   struct frontier_origin *origin,
                                    struct seen_error *why)
 {
-    struct frontier_origin row = { .name = origin->name };
-    enum seen_code code = frontier_origin_find(
-        crawl_folder_of(c)->state.frontier, &row, why);
-
-    origin->failures = row.failures;
-    origin->closed = row.closed;
-    origin->barred = INT64_MAX;
-    return code;
+    origin->barred = INT64_MAX; /* there is one visit at a time */
+    return frontier_origin_find(crawl_folder_of(c)->state.frontier, origin,
+                                why);
 }
 
 enum seen_code crawl_folder_robots(struct crawl *c, struct seen_span origin,

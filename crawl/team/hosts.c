@@ -99,7 +99,7 @@ enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
 }
 
 enum seen_code crawl_team_origin(struct crawl *c,
-                                 struct frontier_shared_origin *origin,
+                                 struct frontier_origin *origin,
                                  struct seen_error *why)
 {
     return frontier_shared_origin(crawl_team_of(c)->frontier, origin, why);

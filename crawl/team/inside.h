@@ -102,7 +102,7 @@ enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
 enum seen_code crawl_team_prepare(struct crawl *c, struct crawl_page *page,
                                   struct seen_error *why);
 enum seen_code crawl_team_origin(struct crawl *c,
-                                 struct frontier_shared_origin *origin,
+                                 struct frontier_origin *origin,
                                  struct seen_error *why);
 enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
                                  size_t most, struct crawl_kept_robots *kept,

@@ -97,7 +97,9 @@ static bool show_host(void *owner, const struct frontier_host *h)
 
 TEST(counts_of_hosts_follow_their_pages_after_a_flush)
 {
-    struct frontier_spent spent = { .due = 500, .fetched = 1, .requests = 2 };
+    struct frontier_asked spent = { .due_in = 500,
+                                    .fetched = 1,
+                                    .requests = 2 };
     struct taken t = { .n = 0 };
     int64_t a, b, waiting, all;
     char text[400] = "";
@@ -115,7 +117,7 @@ TEST(counts_of_hosts_follow_their_pages_after_a_flush)
     /* What is gone already is not counted twice. */
     assert_int_equal(frontier_remove(f, a, t.id[0], NULL), SEEN_OK);
     spent.host = a;
-    assert_int_equal(frontier_spend(f, &spent, NULL), SEEN_OK);
+    assert_int_equal(frontier_spend(f, &spent, 0, NULL), SEEN_OK);
     assert_int_equal(frontier_flush(f, NULL), SEEN_OK);
     assert_int_equal(frontier_hosts(f, false, 10, show_host, text, NULL),
                      SEEN_OK);

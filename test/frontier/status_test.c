@@ -209,7 +209,7 @@ TEST(a_crawl_folder_is_shown_in_the_same_words)
                                   .path = span_of(""),
                                   .type = span_of("") };
     struct shown hosts = { .n = 0 }, visits = { .n = 0 }, workers = { .n = 0 };
-    struct frontier_spent spent = { .due = 1 };
+    struct frontier_asked spent = { .due_in = 1 };
     struct frontier_status_sums sums;
     struct frontier_status *s;
     struct crawl_state crawl;
@@ -229,7 +229,7 @@ TEST(a_crawl_folder_is_shown_in_the_same_words)
     GOOD(frontier_add(crawl.frontier, &page, &id, &why));
     GOOD(frontier_stop_host(crawl.frontier, b, "timeout", &why));
     spent.host = b;
-    GOOD(frontier_spend(crawl.frontier, &spent, &why));
+    GOOD(frontier_spend(crawl.frontier, &spent, 0, &why));
     GOOD(crawl_state_count(&crawl, "stored", 5, &why));
     GOOD(crawl_state_count(&crawl, "failed", 2, &why));
     GOOD(frontier_flush(crawl.frontier, &why));
