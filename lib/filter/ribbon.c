@@ -67,11 +67,6 @@
 #include "ribbon_inside.h"
 
 enum { BATCH = 32 };
-/* Parities are most of the work of a lookup, and this instruction is quick at
-   them. (Construction does not gain from it.) */
-#if defined __x86_64__ && !defined SEEN_PORTABLE
-#define POPCNT __attribute__((target("popcnt")))
-#endif
 #define INLINE static inline __attribute__((always_inline))
 
 /* --- lookups --- */
@@ -101,75 +96,98 @@ static inline bool is_bumped(const uint64_t *word, const struct layer *l,
     return start % BUCKET < bumped_slots[bump];
 }
 
-/*
- * Do all `columns` parities at this window equal the fingerprint, the low bits
- * of the hash? A window at the first slot of a block does not reach into the
- * next, which may not exist.
- */
-INLINE bool matches(const uint64_t *block, unsigned columns, unsigned offset,
-                    uint64_t hash)
+/* A window that is asked for: two blocks, the coefficients in each, and the
+   fingerprint in the low bits of `hash`. */
+struct ribbon_question {
+    const uint64_t *block, *next;
+    uint64_t here, there, hash;
+};
+
+/* Columns from `from` on that differ from the fingerprint. */
+INLINE uint64_t differing(const struct ribbon_question *q, unsigned from,
+                          unsigned columns)
 {
-    const uint64_t *next = block + (offset ? columns : 0);
-    uint64_t c = coefficients(hash), here = c << offset;
-    uint64_t there = c >> 1 >> (63 - offset);
     uint64_t differs = 0;
 
-    for (unsigned j = 0; j < columns; j++) {
-        uint64_t x = (block[j] & here) ^ (next[j] & there);
+    for (unsigned j = from; j < columns; j++) {
+        uint64_t x = (q->block[j] & q->here) ^ (q->next[j] & q->there);
 
-        differs |= ((uint64_t)__builtin_parityll(x) ^ hash >> j) & 1;
+        differs |= ((uint64_t)__builtin_parityll(x) ^ q->hash >> j) & 1;
     }
-    return !differs;
+    return differs;
 }
 
-/* Look up a key, by its hash in the first layer. */
-INLINE bool found(const struct ribbon *f, uint64_t hash)
-{
-    const uint64_t *word = (const uint64_t *)(const void *)f->base.cells;
-    const struct layer *l = &f->layer[0];
-    uint64_t start = start_of(l, hash);
+#define WIDTH_OF(name) name##_portable
+#define TARGET
+#define DIFFERING(q, columns) differing(q, 0, columns)
+#include "ribbon_loops.h"
 
-    while (!l->last && is_bumped(word, l, start)) {
-        l++;
-        hash = hash_in(l, hash);
-        start = start_of(l, hash);
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+
+#include <immintrin.h>
+
+#define WIDTH_OF(name) name##_popcnt
+#define TARGET __attribute__((target("popcnt")))
+#define DIFFERING(q, columns) differing(q, 0, columns)
+#include "ribbon_loops.h"
+
+#define AVX2 __attribute__((target("avx2,popcnt,bmi2")))
+
+/*
+ * Four columns at a time. The parity of a byte is that of the xor of its
+ * halves, which a table has; psadbw adds those of the eight bytes of a word,
+ * and the lowest bit of the sum is the parity of the word.
+ */
+AVX2
+static inline __attribute__((always_inline)) uint64_t differing_avx2(
+    const struct ribbon_question *q, unsigned columns)
+{
+    const __m256i here = _mm256_set1_epi64x((long long)q->here);
+    const __m256i there = _mm256_set1_epi64x((long long)q->there);
+    const __m256i half = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
+    const __m256i odd = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0));
+    uint64_t differs = 0;
+    unsigned j = 0;
+
+    for (; j + 4 <= columns; j += 4) {
+        const __m256i *a = (const __m256i *)(const void *)(q->block + j);
+        const __m256i *b = (const __m256i *)(const void *)(q->next + j);
+        __m256i x = _mm256_xor_si256(
+            _mm256_and_si256(_mm256_loadu_si256(a), here),
+            _mm256_and_si256(_mm256_loadu_si256(b), there));
+        unsigned parity;
+
+        x = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 4)),
+                             half);
+        x = _mm256_sad_epu8(_mm256_shuffle_epi8(odd, x), zero);
+        parity = (unsigned)_mm256_movemask_pd(
+            _mm256_castsi256_pd(_mm256_slli_epi64(x, 63)));
+        differs |= (parity ^ q->hash >> j) & 15;
     }
-    return matches(word + block_at(f, l, start / WIDTH),
-                   f->columns - is_low(l, start), start % WIDTH, hash);
+    return differs | differing(q, j, columns);
 }
 
-INLINE void look_up(const struct ribbon *f, const struct seen_key *key,
-                    size_t n, bool *seen)
-{
-    const struct layer *first = &f->layer[0];
-    const uint64_t *word = (const uint64_t *)(const void *)f->base.cells;
-    uint64_t hash[BATCH];
+#define WIDTH_OF(name) name##_avx2
+#define TARGET AVX2
+#define DIFFERING differing_avx2
+#include "ribbon_loops.h"
 
-    for (size_t done = 0, some; done < n; done += some) {
-        some = n - done < BATCH ? n - done : BATCH;
-        for (size_t i = 0; i < some; i++) {
-            uint64_t start, at;
-
-            hash[i] = hash_in(first, key[done + i].lo);
-            start = start_of(first, hash[i]);
-            at = block_at(f, first, start / WIDTH);
-            for (unsigned j = 0; j < 2 * f->columns; j += LINE / 8)
-                __builtin_prefetch(word + at + j);
-            __builtin_prefetch(word + first->bumps + start / BUCKET / 32);
-        }
-        for (size_t i = 0; i < some; i++)
-            seen[done + i] = found(f, hash[i]);
-    }
-}
-
-#ifdef POPCNT
-POPCNT
-static void look_up_popcnt(const struct ribbon *f, const struct seen_key *key,
-                           size_t n, bool *seen)
-{
-    look_up(f, key, n, seen);
-}
 #endif
+
+/* --- which version --- */
+
+ribbon_look_up *ribbon_version(unsigned i)
+{
+#if defined __x86_64__ && !defined SEEN_PORTABLE
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        !i--)
+        return look_up_avx2;
+    if (__builtin_cpu_supports("popcnt") && !i--)
+        return look_up_popcnt;
+#endif
+    return i ? NULL : look_up_portable;
+}
 
 static enum seen_code ribbon_has(const struct seen_filter *base,
                                  const struct seen_key *key, size_t n,
@@ -182,13 +200,7 @@ static enum seen_code ribbon_has(const struct seen_filter *base,
         memset(seen, 0, n * sizeof *seen);
         return SEEN_OK;
     }
-#ifdef POPCNT
-    if (__builtin_cpu_supports("popcnt")) {
-        look_up_popcnt(f, key, n, seen);
-        return SEEN_OK;
-    }
-#endif
-    look_up(f, key, n, seen);
+    ribbon_version(0)(f, key, n, seen);
     return SEEN_OK;
 }
 

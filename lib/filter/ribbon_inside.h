@@ -69,6 +69,13 @@ static inline uint64_t buckets(const struct layer *l)
     return (l->starts + BUCKET - 1) / BUCKET;
 }
 
+/* Look up n keys in a ribbon that has cells. Version i of those that this CPU
+   supports, the widest first; NULL past the last, which is the portable one.
+   All give the same answers. */
+typedef void ribbon_look_up(const struct ribbon *f, const struct seen_key *key,
+                            size_t n, bool *seen);
+ribbon_look_up *ribbon_version(unsigned i);
+
 /* Layer i as in the shape, but its place. */
 void ribbon_set_layer(struct ribbon *f, unsigned i, bool last);
 
