@@ -16,6 +16,8 @@ struct http_loop {
     int status;      /* of the last answer, for the log */
     uint64_t length; /* of its body */
     struct seen_span head; /* of the request that is being answered */
+    char host[64];         /* the last that was found to be ours; or none */
+    size_t host_len;
 
     /* Requests that wait for a look at the crawls, with a job: crawls.c. */
     struct pending *watchers;

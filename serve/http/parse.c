@@ -108,7 +108,8 @@ static const char *past_brackets(const char *p, const char *end)
  */
 static bool is_name(char c)
 {
-    return is_alnum(c) || (c && strchr(".-_~!$&'()*+;=", c));
+    return is_alnum(c) || c == '.' || c == '-' ||
+           (c && strchr("_~!$&'()*+;=", c));
 }
 
 /* Past labels. No label is empty, but a dot at the end is allowed. */

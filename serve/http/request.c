@@ -364,14 +364,25 @@ static bool below_base(const struct conn *c, struct seen_span *target)
     return true;
 }
 
+static struct seen_span last_host(const struct http_loop *h)
+{
+    return (struct seen_span){ h->host, h->host_len };
+}
+
 /* Is it for us? On a loopback address another name is that of a page which
    wants to read what only this machine may (hosts.h). */
 static bool is_for_us(struct conn *c, const struct http_request *r)
 {
     struct seen_span rest = r->host, name = { "", 0 };
+    struct http_loop *h = c->loop->http;
 
-    if (!c->loopback || hosts_know(&c->loop->server->options.hosts, r->host))
+    if (!c->loopback || (h->host_len && span_equal(r->host, last_host(h))))
         return true;
+    if (hosts_know(&c->loop->server->options.hosts, r->host)) {
+        h->host_len = r->host.len <= sizeof h->host ? r->host.len : 0;
+        memcpy(h->host, r->host.text, h->host_len);
+        return true;
+    }
     span_cut(&rest, ':', &name);
     http_refuse_body(c, r);
     reply_error(c, r, 421, NULL,
