@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <seen/kind.h>
 #include <seen/store.h>
@@ -345,6 +346,13 @@ static enum outcome show_text(const struct seen_filter *f, const char *path)
 
 enum { SMALL = 16 << 20 }; /* bytes that are verified in some milliseconds */
 
+static bool is_large(const char *path)
+{
+    struct stat it;
+
+    return !access_is_remote(path) && !stat(path, &it) && it.st_size > SMALL;
+}
+
 /*
  * What is printed is in the head of the file and its table of counts, which are
  * always verified. Reading 1 GB of cells takes a quarter of a second, or seconds
@@ -355,22 +363,16 @@ static enum seen_code open_filter(const struct info *in,
                                   const char *path, struct seen_filter **f,
                                   struct facts *facts, struct seen_error *why)
 {
-    const struct seen_access how = { .secret = secret, .unverified = true };
+    const struct seen_access how = {
+        .secret = secret, .unverified = !in->verify && is_large(path)
+    };
     enum seen_code code = access_map(f, path, &how, why);
-    bool small;
 
     if (code != SEEN_OK)
         return code;
-    small = seen_filter_bytes(*f) <= SMALL;
-    if (in->verify || small)
-        code = seen_store_verify(*f, why);
-    if (code != SEEN_OK) {
-        seen_filter_free(*f);
-        return code;
-    }
     access_warn(*f, path);
     *facts = derive(*f, in->key_length);
-    facts->read = in->verify || small || access_is_remote(path);
+    facts->read = !how.unverified;
     return SEEN_OK;
 }
 
