@@ -128,9 +128,9 @@ static size_t whatwg_portable(const char *url, size_t len)
     if (!p || len > SEEN_KEY_TEXT)
         return 0;
     p = past_host(p, end, label, &labels);
-    if (!p || p == end || *p != '/')
+    if (!p || (p < end && *p != '/'))
         return 0;
-    return fast_whatwg_rest(url, p, end);
+    return p == end ? len + 1 : fast_whatwg_rest(url, p, end);
 }
 
 /* --- surt --- */
@@ -262,9 +262,13 @@ static size_t surt_portable(char *text, const char *url, size_t len)
     if (!p || len > SEEN_KEY_TEXT)
         return 0;
     p = past_host(p, end, label, &labels);
-    if (!p || p == end || *p != '/' || p - label[0] < 4)
+    if (!p || (p < end && *p != '/') || p - label[0] < 4)
         return 0;
     host = put_host(text, label, labels, p);
+    if (p == end) {
+        text[host] = '/';
+        return host + 1;
+    }
     n = fast_surt_rest(text + host, &query, p, end);
     return n ? fast_finish(text, host, n, query, marks_portable) : 0;
 }

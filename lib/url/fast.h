@@ -16,7 +16,8 @@ enum { FAST_HOST = 63 }; /* bytes of a host that is looked at here */
 struct fast_way {
     const char *name;
     /* How much of the URL is its canonical text under whatwg (all but the
-       fragment); 0 if that is not certain at one look. */
+       fragment), or one byte more than all of it if a slash is to follow its
+       host; 0 if that is not certain at one look. */
     size_t (*whatwg)(const char *url, size_t len);
     /* Write the SURT of an ordinary http or https URL to `text`, which has
        room for SEEN_KEY_TEXT bytes, and return its length; 0 if the URL is not

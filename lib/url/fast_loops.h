@@ -147,8 +147,10 @@ static size_t WIDTH(whatwg)(const char *url, size_t len)
     if (len < SHORT)
         from = copy_short(copy, url, len);
     host = WIDTH(past_host)(from + skip, from + len, &dots);
-    if (!host || skip + host == len || p[host] != '/')
+    if (!host || (skip + host < len && p[host] != '/'))
         return 0;
+    if (skip + host == len)
+        return len + 1;
     p += host;
     n = (size_t)(end - p);
     from += skip + host;
@@ -206,12 +208,15 @@ static size_t WIDTH(surt)(char *text, const char *url, size_t len)
         end = same + len;
     }
     host = WIDTH(past_host)(p, end, &dots);
-    if (host < 4 || p + host == end || p[host] != '/')
+    if (host < 4 || (p + host < end && p[host] != '/'))
         return 0;
     rest = p + host;
     n = (size_t)(end - rest);
     host = WIDTH(put_host)(text, p, host, dots);
     path = text + host;
+    *path = '/';
+    if (!n)
+        return host + 1;
     if (n < 64 && len >= SHORT) {
         rest = copy_short(copy, rest, n);
         end = rest + n;

@@ -252,8 +252,12 @@ enum seen_code seen_url_whatwg(const char **out, size_t *out_len, char *text,
     enum seen_code code;
 
     if (n) {
-        *out = url;
+        *out = n > len ? text : url;
         *out_len = n;
+        if (n > len) {
+            memcpy(text, url, len);
+            text[len] = '/';
+        }
         return SEEN_OK;
     }
     code = base ? relatively(&n, text, url, len, base, base_len, why)

@@ -176,7 +176,10 @@ static size_t ordinary_url(char *url)
 
     for (size_t i = below(below(4) ? 12 : 70); i--;)
         url[n++] = (char)('a' + below(26));
-    n += (size_t)sprintf(url + n, ".%s/", ANY(end));
+    n += (size_t)sprintf(url + n, ".%s", ANY(end));
+    if (!below(10))
+        return n;
+    url[n++] = '/';
     for (size_t i = below(16); i--;)
         n += (size_t)sprintf(url + n, "%s", path[below(below(4) ? 6 : 16)]);
     if (below(3)) {
@@ -216,7 +219,8 @@ static unsigned compare_ways(char *with_space, size_t len)
         assert_int_equal(seen_url_whatwg(&out, &slowly, slow, with_space,
                                          len + 1, NULL, 0, NULL),
                          SEEN_OK);
-        if (slowly != n || memcmp(out, url, n) != 0)
+        if (slowly != n || memcmp(out, url, n > len ? len : n) != 0 ||
+            (n > len && out[len] != '/'))
             fail_msg("%.*s: %.*s", (int)len, url, (int)slowly, out);
     }
     if (m) {
