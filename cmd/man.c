@@ -109,7 +109,9 @@ static const char *const chapters[] = {
     "URLs that are not in it yet, and crawl.seen.lock keeps other writers out. "
     "A command that is killed leaves them; the next one continues from them. "
     "To copy a filter in use, run seen merge -o copy.seen crawl.seen: a copy "
-    "without the journal is refused.",
+    "without the journal is refused. crawl.seen.keys, with mode 0600, has 16 "
+    "bytes per URL of a filter that seen add made; it is read when the filter "
+    "is full, to build a larger one.",
 };
 
 static const char exits[] =

@@ -237,7 +237,7 @@ class ServerCutter:
         return "%d adds acknowledged" % self.adds
 
 
-NAMES = ["adds", "add-few", "add-growing", "add-counting", "remove", "dedup", "dedup-new", "build-list", "merge",
+NAMES = ["adds", "add-few", "add-growing", "add-kept", "add-new", "add-counting", "remove", "dedup", "dedup-new", "build-list", "merge",
          "convert-text", "convert-back", "publish", "serve"]
 
 
