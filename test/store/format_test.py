@@ -214,7 +214,7 @@ def test_the_reader_knows_which_blocks_a_lazy_writer_changed(kind, tmp_path):
         with pytest.raises(format_reader.Refused, match="block"):
             format_reader.Filter(bad, journal=journal)
         path.write_bytes(bad)
-        for command in ("info", "add"):
+        for command in ("check", "add"):
             done = subprocess.run([SEEN, command, path], capture_output=True, text=True,
                                   stdin=subprocess.DEVNULL)
             assert done.returncode == 2 and "checksum differs in block" in done.stderr
