@@ -258,7 +258,7 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
                         size_t done)
 {
     struct store_writer *w = (struct store_writer *)s;
-    bool late;
+    bool late, grows;
 
     pthread_mutex_lock(&w->mutex);
     /* If this fails, or the cells are lost, a replay adds them. */
@@ -266,11 +266,12 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
         store_cells_kept(&w->map, SEEN_OK, NULL) == SEEN_OK)
         journal_undo(&w->journal, first + done, n - done, NULL);
     late = w->journal.end > w->most && !is_held(w);
+    grows = w->keys.kept && !w->f->stripes && store_grow_wanted(w);
     leave(w);
     pthread_mutex_unlock(&w->mutex);
     if (late)
         shorten(w);
-    if (w->keys.kept && !w->f->stripes && store_grow_wanted(w))
+    if (grows)
         grow(w);
 }
 

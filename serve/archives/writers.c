@@ -324,14 +324,15 @@ enum seen_code archive_writer_get(struct archive_writer **out,
     return seen_fail(why, SEEN_BUSY, 0, "the archive was replaced; try again");
 }
 
-static void unlink_journal(const char *path)
+/* What a killed writer left, or the keys of a filter that is no more. */
+static void unlink_beside(const char *path, const char *suffix)
 {
-    char *journal = NULL;
+    char *name = NULL;
 
-    if (asprintf(&journal, "%s.journal", path) < 0)
+    if (asprintf(&name, "%s%s", path, suffix) < 0)
         return;
-    unlink(journal);
-    free(journal);
+    unlink(name);
+    free(name);
 }
 
 static void note_deleted(struct archive_set *set, const char *path)
@@ -357,10 +358,11 @@ enum seen_code archive_delete(struct archive_set *set, const char *path,
             if (unlink(path))
                 code = seen_fail(why, errno == ENOENT ? SEEN_ABSENT : SEEN_IO,
                                  0, "cannot be deleted");
-            else
-                unlink_journal(path); /* that a killed writer left */
-            if (code == SEEN_OK)
+            if (code == SEEN_OK) {
+                unlink_beside(path, ".journal");
+                unlink_beside(path, ".keys");
                 note_deleted(set, path);
+            }
             seen_claim_free(claim);
         }
     }

@@ -290,6 +290,37 @@ TEST(threads_share_a_filter_that_is_checked_block_by_block)
     }
 }
 
+TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
+{
+    const struct seen_access how = { .sync = SEEN_SYNC_EVERYSEC };
+    const struct seen_plan plan = plan_of("blocked", 100);
+    pthread_t thread[THREADS + 2];
+
+    f = holding(&plan, 0);
+    assert_int_equal(seen_store_keep_keys(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_create(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+        failures = 0;
+        for (uintptr_t i = 0; i < THREADS; i++)
+            pthread_create(&thread[i], NULL, i % 2 ? add_held : add_some,
+                           (void *)(i + (uintptr_t)round * THREADS));
+        pthread_create(&thread[THREADS], NULL, checkpoint_often, NULL);
+        pthread_create(&thread[THREADS + 1], NULL, ask_often, NULL);
+        for (size_t i = 0; i < LENGTH(thread); i++)
+            pthread_join(thread[i], NULL);
+        assert_int_equal(failures, 0);
+        assert_true(seen_store_grows(f, NULL));
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    }
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    assert_holds(f, (size_t)2 * THREADS * EACH);
+    assert_true(seen_filter_plan(f)->capacity >= 2 * THREADS * EACH);
+    seen_filter_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +330,8 @@ int main(void)
         FRESH(threads_share_flushes),
         FRESH(what_grows_can_be_saved_at_any_moment),
         FRESH(threads_share_a_filter_that_is_checked_block_by_block),
+        FRESH(
+            what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);
