@@ -353,10 +353,12 @@ static enum outcome why(void *settings, char **operand)
                    "that was left out; seen crawl why tells it of a folder");
 }
 
-static const struct command_part parts[] = { { "status", "[--frontier WHERE]",
-                                               0, 0, NULL, status },
-                                             { "why", "", 0, -1, NULL, why },
-                                             { .name = NULL } };
+static const struct command_part parts[] = {
+    { "status", "[--frontier WHERE]", 0, 0,
+      " queue jobs password-file frontier json quiet ", status },
+    { "why", "", 0, -1, NULL, why },
+    { .name = NULL },
+};
 
 static enum outcome run(void *settings, char **operand)
 {

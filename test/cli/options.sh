@@ -32,6 +32,7 @@ seen queue stats --id x
 seen crawl statsu site
 seen crawl status site --pages 3
 seen work stauts
+seen work status --drain
 seen help chek
 seen robots ''
 
