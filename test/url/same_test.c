@@ -253,6 +253,28 @@ TEST(all_fast_ways_agree_with_the_slow_way)
     assert_true(ordinary > URLS / 6);
 }
 
+/* What is not ordinary is found wherever it stands among blocks of bytes. */
+TEST(no_place_in_a_url_is_overlooked)
+{
+    static const char *const odd[] = { "/./b",     "//b",    "/%2e/b", "/%2E",
+                                       "/",        "'",      "(",      "\x7f",
+                                       "?b=2&a=1", "?a/./b", "?'",     "#" };
+    static char url[ROOM + 1];
+
+    url[0] = ' ';
+    for (size_t k = 0; k < 200; k++)
+        for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+            size_t n = (size_t)sprintf(url + 1, "http://a.example/");
+
+            memset(url + 1 + n, 'a', k);
+            n += k;
+            n += (size_t)sprintf(url + 1 + n, "%s", odd[i]);
+            compare_ways(url, n);
+            memset(url + 1 + n, 'c', 70);
+            compare_ways(url, n + 70);
+        }
+}
+
 /* A part of a path is a prefix of the whole one. */
 TEST(a_shorter_profile_gives_a_prefix)
 {
@@ -301,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_canonical_text_is_its_own_canonical_text),
         cmocka_unit_test(all_fast_ways_agree_with_the_slow_way),
+        cmocka_unit_test(no_place_in_a_url_is_overlooked),
         cmocka_unit_test(a_shorter_profile_gives_a_prefix),
         cmocka_unit_test(a_browser_does_not_change_where_archives_file_a_page),
     };
