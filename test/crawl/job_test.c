@@ -293,7 +293,7 @@ TEST(wrong_facts_are_not_written)
           "--clock: not a setting of a job" },
         { { .name = span("a"), .start = starts[0], .settings = &list },
           SEEN_RANGE,
-          "--urls: not a setting of a job" },
+          "--input: not a setting of a job" },
         { { .name = span("a"), .start = starts[0], .settings = &words },
           SEEN_RANGE,
           "--words-file: not a setting of a job" },
