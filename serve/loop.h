@@ -60,6 +60,7 @@ struct loop_listener {
 };
 
 struct http_loop;      /* what HTTP keeps per loop: http/request.h */
+struct redis_batch;    /* lookups that wait, of Redis: redis/exists.c */
 struct serve_change;   /* change.h */
 struct watch;          /* watch/watch.h */
 struct search_set;     /* search/search.h */
@@ -168,7 +169,7 @@ struct loop {
 
     struct archive_view *view;
     bool refreshed;  /* the view, in this turn */
-    size_t batched;  /* lookups of the batch, which wait to be asked */
+    size_t batched;  /* lookups and groups of them that wait to be asked */
 
     struct conn *conns; /* all that are open */
     struct conn *hand;  /* the one that drop_guest() looks at next */
@@ -183,6 +184,7 @@ struct loop {
     struct buffer out;   /* its answers: conn_out() */
     struct archive_keys keys;
     struct http_loop *http;
+    struct redis_batch *lookups;
     struct serve_change *changes;     /* those under way: change.c */
     struct serve_change *soon;        /* those of this turn */
     void (*turn_ends)(struct loop *l); /* is called then, once; or NULL */

@@ -60,7 +60,9 @@ void http_lookup_flush(struct loop *l)
     struct seen_error why;
     uint64_t held = 0;
 
-    l->batched = 0; /* first: answers are written below */
+    if (!n)
+        return;
+    l->batched -= n; /* first: answers are written below */
     if (archive_has(l->http->archive, k->key, n, k->seen, &why) != SEEN_OK) {
         give_errors(l, n, why.text);
     } else {
@@ -93,7 +95,7 @@ void http_lookup(struct conn *c, const struct http_request *r,
     struct http_path p = { .archive = a };
     char room[HTTP_TARGET];
 
-    if (l->batched && (h->archive != a || archive_keys_full(&h->keys)))
+    if (h->keys.n && (h->archive != a || archive_keys_full(&h->keys)))
         loop_flush(l);
     if (!a->filter) {
         reply_withdrawn(c, r, a, a->why.text);
@@ -103,7 +105,8 @@ void http_lookup(struct conn *c, const struct http_request *r,
                archive_keys_add(&h->keys, p.url, ARCHIVE_URL, &a->profile,
                                 NULL) == SEEN_OK) {
         h->archive = a;
-        h->conn[l->batched++] = c;
+        h->conn[h->keys.n - 1] = c;
+        l->batched++;
         return;
     } else {
         http_lookup_alone(c, r, &p);

@@ -37,6 +37,7 @@ struct redis_client {
     bool tracking;          /* keeps answers: tracking.c; */
     unsigned tracks;        /* in this way */
     bool read;              /* there is something to keep since it was told */
+    bool put_off;           /* lookups wait in the batch of the loop */
     bool trusted;           /* has given the token */
     enum redis_mute mute;   /* CLIENT REPLY */
     bool
@@ -177,6 +178,13 @@ void redis_exists(struct redis_call *c); /* BF.EXISTS, CF.EXISTS, SISMEMBER */
 bool redis_exists_join(struct redis_call *c);
 void redis_mexists(struct redis_call *c); /* BF.MEXISTS, SMISMEMBER */
 void redis_exists_settle(struct redis_call *c);
+
+/* Leave a group with which all that was read ends to the end of the turn;
+   false if it has to be settled now. */
+bool redis_exists_put_off(struct redis_call *c);
+bool redis_batch_start(struct loop *l);
+void redis_batch_stop(struct loop *l);
+void redis_batch_flush(struct loop *l);
 
 /* --- multi.c --- */
 

@@ -154,6 +154,8 @@ static void answer(struct redis_call *c)
     size_t before = c->out->len;
 
     COUNT(c->loop, commands, 1);
+    if (c->command && c->command->run != redis_exists)
+        loop_flush(c->loop); /* what was asked before is answered before */
     if (r->mute == MUTE_NEXT)
         r->mute = MUTE_THIS;
     r->muted = is_muted(r); /* the command may be CLIENT REPLY */
@@ -196,7 +198,9 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
         conn_finish(conn);
         return 0;
     }
-    c = redis_call_of(conn, conn_out(conn), &group);
+    if (r->put_off)
+        loop_flush(conn->loop); /* or replies would change places */
+    c = redis_call_of(conn, &conn->loop->out, &group);
     for (; state != RESP_PARTIAL; done += used) {
         const bool on_line = done < len && text[done] != '*';
 
@@ -220,6 +224,8 @@ static size_t read_commands(struct conn *conn, char *text, size_t len)
             if (redis_join(&c))
                 continue;
         }
+        if (state == RESP_PARTIAL && redis_exists_put_off(&c))
+            break;
         redis_settle(&c);
         if (conn->state != CONN_OPEN)
             break;
@@ -279,7 +285,10 @@ static enum protocol_guess guess(const char *text, size_t len)
     return redis_find(first) ? GUESS_YES : GUESS_NO;
 }
 
-const struct protocol redis_protocol = { .guess = guess,
+const struct protocol redis_protocol = { .start = redis_batch_start,
+                                         .stop = redis_batch_stop,
+                                         .flush = redis_batch_flush,
+                                         .guess = guess,
                                          .read = read_commands,
                                          .memory = memory,
                                          .overload = overload,

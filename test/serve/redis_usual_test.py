@@ -5,13 +5,14 @@ string, we have a filter.
 """
 import os
 import shutil
+import signal
 import sys
 
 import pytest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "remote"))
-from redis_server import Redis
-from redis_test import Raw, serving
+from redis_server import Redis, freeze
+from redis_test import Raw, command, serving
 
 NAME = "usual"
 
@@ -185,3 +186,36 @@ def test_a_client_that_keeps_answers_is_told_after_each(server):
         assert raw.ask("CLIENT", "TRACKING", "OFF") == "OK"
         assert raw.ask("BF.EXISTS", NAME, "x") is True
         assert raw.ask("PING") == "PONG"
+
+
+def test_lookups_of_many_clients_in_one_turn_are_answered_to_each_in_order(server):
+    """While the server stands still all of them send; then it asks in few batches."""
+    other = NAME + "-2"
+    patterns = [
+        ([["BF.EXISTS", NAME, "x"]], [1]),
+        ([["BF.EXISTS", NAME, "x"], ["PING"], ["BF.EXISTS", NAME, "no"]], [1, "PONG", 0]),
+        ([["BF.EXISTS", other, "y"], ["BF.EXISTS", NAME, "x"]], [1, 1]),
+        ([["BF.EXISTS", NAME, "x"], ["BF.MEXISTS", other, "no", "y"], ["BF.EXISTS", "none", "x"],
+          ["BF.EXISTS", other, "y"]], [1, [0, 1], 0, 1]),
+        ([["BF.EXISTS", NAME, "x"]] * 300, [1] * 300),
+        ([["BF.EXISTS", NAME, "no"], ["CLIENT", "REPLY", "SKIP"], ["BF.EXISTS", NAME, "x"], ["ECHO", "e"]],
+         [0, b"e"]),
+        ([["MULTI"], ["BF.EXISTS", NAME, "x"], ["EXEC"], ["BF.EXISTS", NAME, "no"]],
+         ["OK", "QUEUED", [1], 0]),
+    ]
+    with Raw(server) as raw:
+        raw.trusted()
+        assert raw.ask("BF.ADD", other, "y") == 1
+        clients = [Raw(server) for _ in range(10 * len(patterns))]
+        for client in clients:
+            assert client.ask("PING") == "PONG"
+        freeze(server.pid)
+        for i, client in enumerate(clients):
+            client.send(b"".join(command(*words) for words in patterns[i % len(patterns)][0]))
+        os.kill(server.pid, signal.SIGCONT)
+        for i, client in enumerate(clients):
+            words, replies = patterns[i % len(patterns)]
+            assert [client.read() for _ in replies] == replies, words
+            assert client.ask("PING") == "PONG"
+            client.__exit__()
+        assert raw.ask("DEL", other) == 1
