@@ -62,6 +62,9 @@ static bool full(const struct seen_filter *f)
 
 bool store_grow_wanted(struct store_writer *w)
 {
+    /* Without its secret nobody can make a keyed filter. */
+    if (w->f->plan.keyed && !filter_secret(w->f))
+        return false;
     return w->keys.kept && w->keys.whole && !w->failed && w->begun &&
            w->journal.end >= w->try_at && full(w->f);
 }

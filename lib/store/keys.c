@@ -88,10 +88,11 @@ enum {
 
 bool store_keys_suit(const struct seen_filter *f)
 {
+    if (f->traits & SEEN_READS_TEXT)
+        return false;
     if (!f->kind->combines)
         return f->cell_bits == 1 && f->traits & SEEN_CAN_ADD &&
-               !(f->traits & SEEN_READS_TEXT) && f->plan.capacity &&
-               f->plan.rate > 0 && !f->plan.hostile;
+               f->plan.capacity && f->plan.rate > 0 && !f->plan.hostile;
     for (unsigned i = 0; i < f->parts; i++)
         if (!store_keys_suit(f->part[i]))
             return false;

@@ -200,6 +200,40 @@ TEST(a_keyed_filter_grows_too)
     seen_filter_free(f); /* without its secret it is left alone */
 }
 
+/* `seen publish` opens what a killed writer left, and knows no secrets. */
+TEST(a_keyed_filter_grows_only_with_its_secret)
+{
+    const struct seen_access access = { .secret = secret };
+    struct seen_plan plan = growing_plan("blocked", 50);
+    struct seen_filter *f;
+    char text[64];
+    bool seen;
+
+    plan.keyed = true;
+    create(&plan);
+    assert_int_equal(seen_store_open(&f, path, &access, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+    for (int i = 0; i < 400; i++) {
+        snprintf(text, sizeof text, "http://a.example/%d", i);
+        assert_int_equal(seen_filter_add_url(f, text, NULL, NULL), SEEN_OK);
+    }
+    seen_store_abandon(f); /* full, and with a journal */
+    f = open_it();
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_open(&f, path, &access, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_plan(f)->capacity, 50);
+    assert_grows(f);
+    assert_int_equal(seen_filter_add_url(f, "http://b.example/", NULL, NULL),
+                     SEEN_OK);
+    assert_true(seen_filter_plan(f)->capacity >= 400);
+    for (int i = 0; i < 400; i++) {
+        snprintf(text, sizeof text, "http://a.example/%d", i);
+        assert_int_equal(seen_filter_has_url(f, text, &seen, NULL), SEEN_OK);
+        assert_true(seen);
+    }
+    seen_filter_free(f);
+}
+
 /* Of n keys that were never added, np are wrong on average, with variance
    np(1 - p); five standard deviations above are passed once in three million
    times. */
@@ -616,7 +650,8 @@ TEST(with_several_threads_it_grows_when_its_owner_says_so)
 TEST(what_cannot_be_built_from_hashes_keeps_none)
 {
     static const char *const kinds[] = { "counting", "layered:3",
-                                         "growing/blocked", "bloom:md5" };
+                                         "growing/blocked", "bloom:md5",
+                                         "routed:4,md5/blocked" };
     struct seen_plan plan = plan_of("blocked", 100);
     struct seen_filter *f;
 
@@ -640,6 +675,7 @@ int main(void)
         FRESH(a_key_that_is_added_again_takes_no_room_in_the_filter),
         FRESH(a_log_that_is_full_of_repetitions_is_written_anew),
         FRESH(a_keyed_filter_grows_too),
+        FRESH(a_keyed_filter_grows_only_with_its_secret),
         FRESH(the_planned_rate_holds_at_every_size),
         FRESH(the_log_has_16_bytes_per_key_and_nobody_else_may_read_it),
         FRESH(a_reader_learns_that_the_filter_has_grown),
