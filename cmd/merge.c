@@ -85,6 +85,18 @@ static enum seen_code follow_date(struct seen_filter *f,
     return seen_meta_set(f, "as-of", its, why);
 }
 
+/* Of a union nobody has a log of keys. */
+static enum seen_code drop_log(const struct merge *m, struct seen_filter *f,
+                               struct seen_error *why)
+{
+    if (!seen_store_keeps(f))
+        return SEEN_OK;
+    warning("%s: a union does not grow: the keys of all its filters are not "
+            "in one log",
+            m->output);
+    return seen_meta_set(f, "keys-log", NULL, why);
+}
+
 static enum outcome unite(struct merge *m, struct seen_claim *claim,
                           struct seen_filter *f, char **path)
 {
@@ -116,6 +128,8 @@ static enum outcome unite(struct merge *m, struct seen_claim *claim,
             "rate would be %s, not %s; to write it, give --over",
             m->output, show_estimated(seen_filter_entries(f), "URL"),
             show_rate(seen_filter_rate(f)), show_rate(seen_filter_planned(f)));
+    if (i > 1 && drop_log(m, f, &why) != SEEN_OK)
+        return trouble_with(m->output, &why);
     if ((claim ? seen_claim_save(f, claim, &why)
                : access_save(f, m->output, &why)) != SEEN_OK)
         return trouble_with(m->output, &why);

@@ -38,7 +38,8 @@ grep -rl new.seen.keys site; grep -rc new.seen site/sitemap.xml
 
 # A union that replaces the file has no log.
 cp new.seen other.seen; cp site/new.seen* .
-seen merge -o new.seen new.seen other.seen 2>/dev/null; ls new.seen*
+seen merge -o new.seen new.seen other.seen 2>&1 | grep union; ls new.seen*
+seen meta new.seen; seen add new.seen http://a.example/1 | norate
 cp site/new.seen* .
 
 # The keys can be removed.
