@@ -1,4 +1,10 @@
-/* focus.c - word counts and their cosine. */
+/*
+ * focus.c - word counts and their cosine.
+ *
+ * A text is a vector with a count per word. Only the words that the user gave
+ * add to the product of two vectors, but all words of a text add to its length:
+ * so a long text that has them by chance scores less than a short one.
+ */
 #include "focus.h"
 
 #include <math.h>

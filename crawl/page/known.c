@@ -1,4 +1,9 @@
-/* known.c - rows of known pages in memory. */
+/*
+ * known.c - rows of known pages in memory.
+ *
+ * The seven texts of a page are in one piece of memory, since a commit has
+ * hundreds of pages. `url` points to its begin.
+ */
 #include "known.h"
 
 #include <stdlib.h>

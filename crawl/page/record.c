@@ -1,4 +1,10 @@
-/* record.c - write page records. */
+/*
+ * record.c - write page records, and the ids that they have.
+ *
+ * An id is never random. Two workers that fetch one page after each other, or
+ * one that publishes again after a fault, make the same id, and the classifier
+ * takes the first record that has it.
+ */
 #include "record.h"
 
 #include <string.h>

@@ -1,4 +1,10 @@
-/* revisit.c - the estimator and the policies. */
+/*
+ * revisit.c - how often a page changes, and when it is due by that.
+ *
+ * A history has a number per check: the seconds since the one before, and bits
+ * for "it had changed" and "it could not be asked". A check that failed says
+ * nothing about changes, so its seconds are added to those of the next one.
+ */
 #include "revisit.h"
 
 #include <math.h>

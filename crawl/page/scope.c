@@ -1,4 +1,9 @@
-/* scope.c - domains, prefixes, patterns and traps. */
+/*
+ * scope.c - is a URL wanted? Domains, prefixes, patterns and traps.
+ *
+ * Everything here follows from the settings and the URL. What could only be
+ * known on the page with the link (its depth, nofollow) is an argument.
+ */
 #include "scope.h"
 
 #include <libpsl.h>
@@ -12,9 +17,9 @@
 
 enum {
     LONGEST = 2048, /* bytes of a URL */
-    SEGMENTS = 64,  /* of a path */
-    REPEATS = 4,    /* of up to PERIOD segments in a row */
-    PERIOD = 4,
+    SEGMENTS = 64,  /* of a path, at most */
+    REPEATS = 4,    /* in a row are a trap, */
+    PERIOD = 4      /* of up to so many segments each */
 };
 
 struct patterns {
