@@ -189,6 +189,9 @@ bool seen_store_grows(const struct seen_filter *f, struct seen_error *why);
 enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
                                struct seen_error *why);
 
+/* Would it grow now? For any thread. Not soon after it could not. */
+bool seen_store_outgrown(const struct seen_filter *f);
+
 /*
  * Give all keys that were added to a filter that is open for writing to a
  * function, without texts: for another kind, rate or capacity, with the same

@@ -16,7 +16,8 @@
  * that can fail comes before the rename: the new file is mapped by its
  * descriptor, which stays that of the file. If something fails (no memory, a
  * full disk, a damaged log), the filter goes on past its capacity, with a
- * rising rate, and tries again when the journal is a mebibyte longer.
+ * rising rate, and tries again after AGAIN more changes, or a sixteenth of those
+ * in the log if that is more: each try reads all of them.
  *
  * In memory the new filter takes the place of the old one inside the caller's
  * struct seen_filter, at the end of seen_filter_add(). Its caller has the
@@ -41,7 +42,7 @@
 #include "../filter/tree.h"
 #include "grow.h"
 
-enum { SMALL = 1000000, AGAIN = 1 << 20 };
+enum { SMALL = 1000000, AGAIN = 1 << 16 };
 
 /* Does it have the load that its capacity has on average? Its own limit may be
    above that, where the rate is above the planned one. */
@@ -66,7 +67,7 @@ bool store_grow_wanted(struct store_writer *w)
     if (w->f->plan.keyed && !filter_secret(w->f))
         return false;
     return w->keys.kept && w->keys.whole && !w->failed && w->begun &&
-           w->journal.end >= w->try_at && full(w->f);
+           w->journal.last >= w->try_at && full(w->f);
 }
 
 /* --- the filter ------------------------------------------------------- */
@@ -279,6 +280,14 @@ static enum seen_code replace(struct store_growth *g, struct seen_error *why)
     return code;
 }
 
+/* A number of a change: the length of the journal falls with each checkpoint. */
+static uint64_t next_try(const struct store_writer *w)
+{
+    const uint64_t some = w->keys.now.count / 16;
+
+    return w->journal.last + (some > AGAIN ? some : AGAIN);
+}
+
 enum seen_code store_grow(struct store_writer *w, struct seen_error *why)
 {
     struct store_growth g = { .w = w, .head.applied = w->journal.last };
@@ -295,7 +304,7 @@ enum seen_code store_grow(struct store_writer *w, struct seen_error *why)
     seen_filter_free(g.built);
     free(g.text);
     free(g.spare);
-    w->try_at = code == SEEN_OK ? 0 : w->journal.end + AGAIN;
+    w->try_at = code == SEEN_OK ? 0 : next_try(w);
     if (code != SEEN_OK) {
         w->keys.lost = reason;
         if (why)

@@ -406,6 +406,19 @@ enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
     return code;
 }
 
+bool seen_store_outgrown(const struct seen_filter *f)
+{
+    struct store_writer *w = f ? writer_of(f) : NULL;
+    bool wanted = false;
+
+    if (!w || !w->keys.kept)
+        return false;
+    pthread_mutex_lock(&w->mutex);
+    wanted = !w->exclusive && store_grow_wanted(w);
+    pthread_mutex_unlock(&w->mutex);
+    return wanted;
+}
+
 enum seen_code seen_store_keys(struct seen_filter *f, seen_key_taker take,
                                void *to, struct seen_error *why)
 {

@@ -35,8 +35,8 @@ struct store_writer {
     struct store_blocks *blocks; /* NULL: all were checked */
     enum seen_sync sync;
     struct store_keys_log keys;        /* changed while no thread adds */
-    uint64_t try_at;             /* bytes of journal: a growth failed, and is not
-                                    tried again before */
+    uint64_t try_at;             /* a change: a growth failed, and is not tried
+                                    again before it */
 
     pthread_mutex_t mutex;      /* guards what follows, to `most` */
     int fd, next;               /* the file, and the one that replaces it */

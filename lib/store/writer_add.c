@@ -26,6 +26,8 @@
 #include "../filter/cells.h"
 #include "grow.h"
 
+enum { FEW = 1024 }; /* keys, in the middle of which nothing need grow */
+
 enum seen_code store_writer_refuse(struct store_writer *w,
                                    struct seen_error *why)
 {
@@ -284,7 +286,7 @@ static bool has_room(const struct store_writer *w, size_t n)
 
 /*
  * A write to a file that is being flushed may wait for the disk, so it is left
- * to others then. A flush that begins after this question is not waited for: it
+ * to others then; and so is a filter that grows by itself, or should grow first. A flush that begins after this question is not waited for: it
  * has nothing to do with the pages that are written now.
  */
 bool store_writer_hold(struct store_writer *w, size_t n)
@@ -297,7 +299,8 @@ bool store_writer_hold(struct store_writer *w, size_t n)
     if (pthread_mutex_trylock(&w->mutex))
         return false;
     can = !w->exclusive && !w->held && !w->failed && has_room(w, n) &&
-          (!w->keys.kept || w->f->stripes); /* else it may grow */
+          (!w->keys.kept ||
+           (w->f->stripes && n <= FEW && !store_grow_wanted(w)));
     if (can) {
         w->held = true;
         w->holder = pthread_self();

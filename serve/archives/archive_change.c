@@ -26,6 +26,7 @@
 #include "guard.h"
 
 enum { TRIES = 40, REFUSALS = 16, EXACT = 64, SOME = 1024 };
+enum { PER_GROWTH = 1024 }; /* keys that are added to a full filter, at most */
 
 /* --- in the loop --- */
 
@@ -386,8 +387,27 @@ static enum seen_code remove_keys(struct archive_change *c,
     return code;
 }
 
+/* A filter that keeps its keys is larger before it is much too full. */
+static enum seen_code add_and_grow(struct archive_change *c,
+                                   struct seen_filter *f,
+                                   struct archive_writer *grows, bool *fresh)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (!grows || !seen_store_keeps(f))
+        return add(c, f, c->key, c->n, fresh, c->result);
+    for (size_t done = 0, some; done < c->n && code == SEEN_OK; done += some) {
+        some = c->n - done < PER_GROWTH ? c->n - done : PER_GROWTH;
+        archive_writer_grow(grows);
+        code = add(c, f, c->key + done, some, fresh, c->result + done);
+    }
+    return code;
+}
+
+/* `grows`: the writer of f, if this thread may wait; or NULL. */
 static enum seen_code change_keys(struct archive_change *c,
-                                  struct seen_filter *f)
+                                  struct seen_filter *f,
+                                  struct archive_writer *grows)
 {
     bool *fresh = malloc(c->n);
     enum seen_code code;
@@ -399,19 +419,19 @@ static enum seen_code change_keys(struct archive_change *c,
     else if (c->kind == ARCHIVE_ADD_NEW)
         code = add_new(c, f, fresh);
     else
-        code = add(c, f, c->key, c->n, fresh, c->result);
+        code = add_and_grow(c, f, grows, fresh);
     free(fresh);
     return code;
 }
 
 static enum seen_code change_filter(struct archive_change *c,
-                                    struct archive_writer *w)
+                                    struct archive_writer *w, bool in_loop)
 {
     uint64_t *old = c->kind == ARCHIVE_ADD ? archive_writer_count(w) : NULL;
     enum seen_code code;
 
     if (!old)
-        return change_keys(c, archive_writer_filter(w));
+        return change_keys(c, archive_writer_filter(w), in_loop ? NULL : w);
     code = add_exactly(c, archive_writer_filter(w), old);
     archive_writer_counted(w);
     return code;
@@ -519,14 +539,15 @@ static void distribute(struct archive_change *first, size_t own)
 }
 
 static enum seen_code change_accepted(struct archive_change *first,
-                                      struct archive_writer *w)
+                                      struct archive_writer *w, bool in_loop)
 {
     if (first->accepts && !first->accepts(archive_writer_filter(w))) {
         first->not_accepted = true;
         return seen_fail(&first->why, SEEN_UNABLE, 0, "is of another type");
     }
     guard_begin();
-    return archive_writer_changed(w, change_filter(first, w), &first->why);
+    return archive_writer_changed(w, change_filter(first, w, in_loop),
+                                  &first->why);
 }
 
 void archive_change_run(struct archive_change *first)
@@ -547,7 +568,7 @@ void archive_change_run(struct archive_change *first)
             code = open_writer(first, &w);
     }
     if (code == SEEN_OK)
-        code = change_accepted(first, w);
+        code = change_accepted(first, w, false);
     if (code == SEEN_OK && first->added + first->removed) {
         guard_begin();
         archive_writer_date(w);
@@ -572,7 +593,7 @@ bool archive_change_now(struct archive_change *first, struct archive_writer *w)
         return false;
     code = collect(first);
     if (code == SEEN_OK)
-        code = change_accepted(first, w);
+        code = change_accepted(first, w, true);
     archive_writer_release(w);
     if (code != SEEN_OK)
         first->code = code;
@@ -603,7 +624,7 @@ void archive_change_make(struct archive_change *first, struct seen_filter *f)
     if (code == SEEN_OK)
         code = refused(first, f);
     if (code == SEEN_OK)
-        code = change_keys(first, f);
+        code = change_keys(first, f, NULL);
     if (code != SEEN_OK)
         first->code = code;
     distribute(first, own);

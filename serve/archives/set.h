@@ -215,6 +215,13 @@ bool archive_writer_hold(struct archive_writer *w,
 void archive_writer_release(struct archive_writer *w);
 
 /*
+ * Let the filter grow if it keeps its keys and is full, for a caller that has
+ * a reference: the loops give theirs back first, and ask the file meanwhile. If
+ * that takes too long, or it cannot grow, it goes on past its capacity.
+ */
+void archive_writer_grow(struct archive_writer *w);
+
+/*
  * To be called after a change of the filter that began with guard_begin().
  * Returns `code`, or SEEN_CORRUPT if the file was cut short meanwhile.
  */
@@ -245,7 +252,7 @@ bool archive_writer_spoiled(const struct archive_writer *w);
 uint64_t *archive_writer_count(struct archive_writer *w);
 void archive_writer_counted(struct archive_writer *w);
 
-/* It is about to be deleted: give references back soon. */
+/* It is about to be deleted, or to grow: give references back soon. */
 bool archive_writer_leaving(const struct archive_writer *w);
 
 /* What a new archive is like. */

@@ -230,16 +230,40 @@ enum seen_code archive_writer_close(struct archive_writer *w,
     return code;
 }
 
-/* Wait until there are no references; false if that takes too long. */
-static bool wait_alone(struct archive_set *set, struct archive_writer *w)
+/* Wait until there are no references but `own`; false if that takes too long. */
+static bool wait_alone(struct archive_set *set, struct archive_writer *w,
+                       unsigned own)
 {
     const struct timespec end = archive_deadline();
 
-    while (w->refs)
+    while (w->refs > own)
         if (pthread_cond_timedwait(&set->changed, &set->lock, &end) ==
             ETIMEDOUT)
-            return !w->refs;
+            return w->refs <= own;
     return true;
+}
+
+/* `opening` is held, or somebody closes a writer, and may wait for us. */
+void archive_writer_grow(struct archive_writer *w)
+{
+    struct archive_set *set = w->set;
+    bool alone;
+
+    if (!seen_store_outgrown(w->filter) ||
+        pthread_mutex_trylock(&set->opening))
+        return;
+    pthread_mutex_lock(&set->lock);
+    __atomic_store_n(&w->leaving, true, __ATOMIC_RELAXED);
+    archive_set_changed(set);
+    alone = wait_alone(set, w, 1);
+    pthread_mutex_unlock(&set->lock);
+    if (alone && !archive_writer_spoiled(w) && seen_store_current(w->filter))
+        seen_store_grow(w->filter, NULL, NULL);
+    pthread_mutex_lock(&set->lock);
+    __atomic_store_n(&w->leaving, false, __ATOMIC_RELAXED);
+    archive_set_changed(set);
+    pthread_mutex_unlock(&set->lock);
+    pthread_mutex_unlock(&set->opening);
 }
 
 /* Close the writer of `path`, if there is one. `opening` is held. */
@@ -254,7 +278,7 @@ static enum seen_code retire(struct archive_set *set, const char *path,
     if (w) {
         __atomic_store_n(&w->leaving, true, __ATOMIC_RELAXED);
         archive_set_changed(set);
-        alone = wait_alone(set, w);
+        alone = wait_alone(set, w, 0);
         if (alone)
             unlink_writer(set, w);
         else

@@ -16,7 +16,7 @@ import urllib.parse
 
 import pytest
 
-from serving import SANITIZED, Client, Server, build, until
+from serving import SANITIZED, Client, Server, build, run, until
 
 TOKEN = "a-token-of-the-tests"
 
@@ -900,6 +900,29 @@ def test_shutdown_stops_the_server(tmp_path):
 
 
 # --- archives -----------------------------------------------------------------
+
+@pytest.mark.parametrize("sync", ["no", "always"])
+def test_a_filter_that_keeps_its_keys_grows_while_it_is_served(tmp_path, sync):
+    """Also within one change of more keys than it was made for."""
+    (tmp_path / "filters").mkdir()
+    path = tmp_path / "filters" / "haw.seen"
+    run("add", path, "--capacity", "2000", stdin="http://first.example/\n")
+    urls = ["http://host%d.example/" % i for i in range(30000)]
+    with serving(tmp_path, "--sync", sync, "--threads", "2") as server, Raw(server) as raw, \
+            Raw(server) as other:
+        raw.trusted()
+        other.trusted()
+        for first, last in (0, 400), (400, 5000), (5000, 29000):
+            assert sum(raw.ask("BF.MADD", "haw", *urls[first:last])) > 0.97 * (last - first)
+            assert raw.ask("BF.MEXISTS", "haw", *urls[:last]) == [1] * last
+        assert other.ask("BF.MEXISTS", "haw", *urls[:29000]) == [1] * 29000
+        for url in urls[29000:29300]:
+            raw.ask("BF.ADD", "haw", url)
+            assert raw.ask("BF.EXISTS", "haw", url) == other.ask("BF.EXISTS", "haw", url) == 1
+        never = ["http://never.example/%d" % i for i in range(2000)]
+        assert sum(raw.ask("BF.MEXISTS", "haw", *never)) < 60, "a rate of 1 %"
+    assert run("check", path, stdin="\n".join(urls[:29300])).count("seen\t") == 29300
+
 
 def test_an_archive_of_urls_takes_urls(tmp_path):
     (tmp_path / "filters").mkdir()

@@ -537,6 +537,33 @@ TEST(a_growth_without_room_on_the_disk_is_tried_again)
     seen_filter_free(f);
 }
 
+TEST(a_growth_that_failed_is_tried_again_by_a_writer_that_stays)
+{
+    enum { SOME = 1000, MANY = 150000 };
+    struct seen_key number[SOME];
+    struct seen_filter *f;
+    char next[128];
+
+    create_with("blocked", 100, 60);
+    f = open_it();
+    add(f, 60, 61);
+    beside(next, ".new");
+    assert_int_equal(mkdir(next, 0755), 0);
+    add(f, 61, 400);
+    assert_cannot_grow(f, "");
+    assert_int_equal(rmdir(next), 0);
+    for (uint64_t i = 0; i < MANY; i += SOME) { /* two checkpoints */
+        for (uint64_t j = 0; j < SOME; j++)
+            seen_key_number(&number[j], i + j);
+        assert_int_equal(seen_filter_add(f, number, SOME, NULL, NULL),
+                         SEEN_OK);
+    }
+    assert_grows(f);
+    assert_true(seen_filter_plan(f)->capacity >= MANY);
+    assert_holds(f, 400);
+    seen_filter_free(f);
+}
+
 TEST(a_saved_copy_cannot_grow)
 {
     struct seen_filter *f;
@@ -685,6 +712,7 @@ int main(void)
         FRESH(the_log_of_another_filter_is_not_used),
         FRESH(a_damaged_key_is_found_and_the_filter_goes_on_past_its_capacity),
         FRESH(a_growth_without_room_on_the_disk_is_tried_again),
+        FRESH(a_growth_that_failed_is_tried_again_by_a_writer_that_stays),
         FRESH(a_saved_copy_cannot_grow),
         FRESH(all_keys_can_be_had_again_for_another_filter),
         FRESH(the_log_can_be_removed),
