@@ -206,6 +206,29 @@ TEST(a_host_whose_pages_were_taken_back_meanwhile_comes_up_again)
     end(c);
 }
 
+/* Else it leaves memory, and the commit of the answer writes to it. */
+TEST(a_host_is_not_idle_while_a_robots_txt_of_another_one_is_under_way)
+{
+    const struct frontier_page row = {
+        .url = span_of("http://a.example/rules"),
+        .path = { "", 0 },
+        .type = { "", 0 },
+    };
+    struct crawl *c = begin();
+    struct crawl_host *host = host_of(c, 1, "", "/", 0);
+    struct crawl_host *other = host_of(c, 2, "", "/", 0);
+    struct crawl_page *page = crawl_page_new(&row);
+
+    assert_true(crawl_host_is_idle(host));
+    page->robots = other->asked;
+    crawl_host_push_robots(host, page);
+    assert_false(crawl_host_is_idle(host));
+    assert_ptr_equal(crawl_host_pull_robots(host, true), page);
+    assert_false(crawl_host_is_idle(host));
+    crawl_page_free(page);
+    end(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +242,8 @@ int main(void)
         cmocka_unit_test(pages_of_one_origin_are_asked_about_at_a_time),
         cmocka_unit_test(
             a_host_whose_pages_were_taken_back_meanwhile_comes_up_again),
+        cmocka_unit_test(
+            a_host_is_not_idle_while_a_robots_txt_of_another_one_is_under_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
