@@ -13,9 +13,9 @@
  * way, others of the same archive wait, and more join them during its flush;
  * then they are made together. A change for which nothing has to be waited,
  * which is most of them under --sync everysec and no, is made by the loop when
- * its turn ends, with those of all other clients. With 50 clients that add one URL at a time under
- * --sync always, this makes 47,000 adds per second instead of 10,000, at 15
- * instead of 110 us of CPU time per add.
+ * its turn ends, with those of all other clients. With 50 clients that add one
+ * URL at a time under --sync always, this makes 47,000 adds per second instead
+ * of 10,000, at 15 instead of 110 us of CPU time per add.
  *
  * Threads: belongs to one loop.
  */

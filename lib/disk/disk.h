@@ -112,7 +112,8 @@ enum seen_code disk_password(char **password, const char *path,
 
 /*
  * open() a regular file, without waiting for a FIFO or a device: -1 with
- * EINVAL for anything else, and with the errno of a disk that fails. Add O_NOFOLLOW to refuse links.
+ * EINVAL for anything else, and with the errno of a disk that fails. Add
+ * O_NOFOLLOW to refuse links.
  */
 int disk_open(const char *path, int flags, mode_t mode);
 

@@ -286,8 +286,9 @@ static bool has_room(const struct store_writer *w, size_t n)
 
 /*
  * A write to a file that is being flushed may wait for the disk, so it is left
- * to others then; and so is a filter that grows by itself, or should grow first. A flush that begins after this question is not waited for: it
- * has nothing to do with the pages that are written now.
+ * to others then; and so is a filter that grows by itself, or should grow
+ * first. A flush that begins after this question is not waited for: it has
+ * nothing to do with the pages that are written now.
  */
 bool store_writer_hold(struct store_writer *w, size_t n)
 {

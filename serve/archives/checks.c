@@ -8,10 +8,10 @@
  * dropped. Files that are offered for download have their digest computed in
  * the same way.
  *
- * A large file that answers meanwhile is read by a thread that gets only the time of
- * CPUs that nobody else wants (SCHED_IDLE): requests come first. Another thread
- * waits for it and keeps what it found, since a thread that may have to wait for
- * long must not hold the lock of the set:
+ * A large file that answers meanwhile is read by a thread that gets only the
+ * time of CPUs that nobody else wants (SCHED_IDLE): requests come first. Another
+ * thread waits for it and keeps what it found, since a thread that may have to
+ * wait for long must not hold the lock of the set:
  *
  *     archive_check_run()    files that do not answer until they are checked
  *     check_aside()          the others
