@@ -1,4 +1,14 @@
-/* checkpoint.c - write what was built so far, and go on from it. */
+/*
+ * checkpoint.c - write what was built so far, and go on from it.
+ *
+ * All that a resumed build must know is metadata of the checkpoint, under names
+ * that begin with "resume-": how far each input was read, what was counted,
+ * the worst lines with their places, the plan that was derived, and a number
+ * that stands for everything that was asked for (resume-asked). One file is
+ * replaced atomically, so that counts and bits always belong together; a log of
+ * keys is flushed before, and what it has past the recorded length does not
+ * count. With other options or other inputs, --resume is refused.
+ */
 #include "checkpoint.h"
 
 #include <inttypes.h>

@@ -1,4 +1,14 @@
-/* ingest.c - operands, files or standard input, as batches of keys. */
+/*
+ * ingest.c - operands, files or standard input, as batches of keys.
+ *
+ * Files are read by libseen, in several threads; operands are made into the
+ * same batches here, so that a command has one function for both. Order is
+ * kept wherever answers are printed: a bad line in the middle is answered after
+ * the URLs before it, which is why the batch is handed over first.
+ *
+ * Before a pipe is waited for, output is flushed: a program that writes one URL
+ * and reads its answer must not wait for a full buffer of ours.
+ */
 #include "ingest.h"
 
 #include <stdio.h>

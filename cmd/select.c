@@ -1,4 +1,16 @@
-/* select.c - conditions on captures. */
+/*
+ * select.c - conditions on captures.
+ *
+ * Conditions are tested in text, as the index has them, and the cheap ones
+ * first: most captures of a selection by time or status never get a key. Hosts
+ * of --hosts are a set of hashes of their SURTs; a capture is looked up there
+ * once per label, from the whole host up to its domain, so a list of a million
+ * hosts costs what a list of one does.
+ *
+ * Only what conditions need is read from the index (select_detail()).
+ * select_print() is a number for all of them: a build that goes on from a
+ * checkpoint must have the same.
+ */
 #include "select.h"
 
 #include <errno.h>

@@ -1,4 +1,20 @@
-/* host.c - heaps of due times, addresses, and the pages at hand. */
+/*
+ * host.c - the states of hosts, and the lists that they are on.
+ *
+ * Each change of state goes through crawl_host_become(), which asserts that
+ * host.h draws an arrow for it. A state and its list change together here, so
+ * that no other file can leave a host on a list that its state does not have.
+ *
+ * Hosts that are due are in two binary heaps by time: prompt ones, and those of
+ * which nobody knows that they answer soon. A host knows its place in its heap,
+ * so that a new time costs a walk up or down, and nothing is searched. The
+ * second heap is passed over while too many of its hosts are busy (slow_most):
+ * a quarter of all requests stays free for the first.
+ *
+ * An address lives as long as hosts in memory have it. Hosts that find it busy
+ * wait in a queue of that address; each request that ends wakes the first of
+ * them. So a busy address costs nothing until one of its requests ends.
+ */
 #include "host.h"
 
 #include <assert.h>

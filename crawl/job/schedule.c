@@ -1,4 +1,16 @@
-/* schedule.c - templates of a folder, and their slots. */
+/*
+ * schedule.c - templates of a folder, and their slots.
+ *
+ * A look lists the folder, sorted, and merges the list with the files that are
+ * known, also sorted. A file is read again if its device, inode, length or
+ * times differ from those before it was last read: what is written while it is
+ * read differs at the next look. An editor writes a file in pieces, so a file
+ * that is not valid is reported at the second look that finds it the same.
+ *
+ * The newest slot of each name is remembered while the process runs, also when
+ * the file goes. That and the visit's id, which follows from name and slot, are
+ * all that keeps a visit from being asked for twice.
+ */
 #include "schedule.h"
 
 #include <stdio.h>

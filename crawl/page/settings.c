@@ -1,4 +1,13 @@
-/* settings.c - the options of a crawl, as a table and as JSON. */
+/*
+ * settings.c - the options of a crawl, as a table and as JSON.
+ *
+ * The table is walked three times: to parse words, to write the settings that
+ * were given as JSON, and to take them from it. So a new option is a row here
+ * and a member in settings.h, and is kept without further code, unless
+ * is_kept() says that it is of one run only. A setting that is given again
+ * stays, since what is kept only fills in what was not given. Names that the
+ * table does not have are passed over.
+ */
 #include "settings.h"
 
 #include <math.h>
