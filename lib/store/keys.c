@@ -440,9 +440,8 @@ enum seen_code store_keys_each(struct store_keys_log *k,
 /* --- without repetitions ------------------------------------------------- */
 
 enum {
-    TABLE = 1 << 22,        /* slots: 64 MB */
-    PER_PASS = TABLE / 2,   /* keys that are expected in it */
-    MOST = TABLE / 4 * 3,   /* keys that it takes */
+    SLOTS_MOST = 1 << 22, /* of a table: 64 MB */
+    PER_PASS = SLOTS_MOST / 2,
     WORTH = 4,
     LEAST = 16384
 };
@@ -450,8 +449,9 @@ enum {
 struct store_keys_sieve {
     struct store_keys_log *from, to; /* to: its `next` is counted */
     struct store_keys_tail tail;
-    uint64_t (*table)[2]; /* lo, hi; both 0 where there is none */
-    size_t held;
+    uint64_t (*table)[2]; /* lo, hi; both 0 in a free slot */
+    size_t slots, held;
+    uint64_t salt; /* authors of URLs do not know it, and so not the slot */
     unsigned pass, passes;
     bool zero; /* the key of zeros was met */
 };
@@ -459,14 +459,14 @@ struct store_keys_sieve {
 /* Is it new? If so, remember it. */
 static bool meet(struct store_keys_sieve *s, uint64_t lo, uint64_t hi)
 {
-    size_t at = (size_t)seen_mix(lo ^ hi) & (TABLE - 1);
+    size_t at = (size_t)seen_mix(lo ^ seen_mix(hi ^ s->salt)) & (s->slots - 1);
     bool was = s->zero;
 
     if (!lo && !hi) {
         s->zero = true;
         return !was;
     }
-    for (; s->table[at][0] || s->table[at][1]; at = (at + 1) & (TABLE - 1))
+    for (; s->table[at][0] || s->table[at][1]; at = (at + 1) & (s->slots - 1))
         if (s->table[at][0] == lo && s->table[at][1] == hi)
             return false;
     s->table[at][0] = lo;
@@ -484,7 +484,7 @@ static enum seen_code sieve(void *whose, const struct seen_key *key, size_t n,
     for (size_t i = 0; i < n && code == SEEN_OK; i++) {
         if ((key[i].hi >> 32) * s->passes >> 32 != s->pass)
             continue;
-        if (s->held == MOST)
+        if (s->held == s->slots / 4 * 3)
             return seen_fail(why, SEEN_FULL, 0, "more keys than expected");
         if (meet(s, key[i].lo, key[i].hi))
             code = append(&s->tail, &key[i], 1, why);
@@ -499,7 +499,7 @@ static enum seen_code sieve_all(struct store_keys_sieve *s,
     enum seen_code code = SEEN_OK;
 
     for (s->pass = 0; s->pass < s->passes && code == SEEN_OK; s->pass++) {
-        memset(s->table, 0, TABLE * sizeof *s->table);
+        memset(s->table, 0, s->slots * sizeof *s->table);
         s->held = 0;
         code = store_keys_each(s->from, NULL, &none, sieve, s, why);
     }
@@ -518,17 +518,23 @@ enum seen_code store_keys_compact(struct store_keys_log *k,
     enum seen_code code = SEEN_OK;
     bool swapped = false;
 
-    if (!k->kept || !k->whole || k->fd < 0 ||
+    if (!k->kept || !k->whole || k->fd < 0 || k->now.count < k->try_at ||
         !((double)k->now.count > WORTH * need))
         return SEEN_OK;
+    k->try_at = 2 * k->now.count; /* if this one fails */
     s = calloc(1, sizeof *s);
-    if (s)
-        s->table = calloc(TABLE, sizeof *s->table);
+    if (s) {
+        s->slots = SLOTS_MOST;
+        while ((double)s->slots > 4 * need)
+            s->slots /= 2;
+        s->table = calloc(s->slots, sizeof *s->table);
+    }
     if (!s || !s->table) {
         free(s);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
     }
     s->from = k;
+    s->salt = k->now.identity;
     s->tail.k = &s->to;
     s->passes = 1 + (unsigned)(entries / PER_PASS);
     s->to.next.identity = k->now.identity;
@@ -545,6 +551,7 @@ enum seen_code store_keys_compact(struct store_keys_log *k,
         k->fd = s->to.fd;
         k->now = s->to.now;
         k->at = 0;
+        k->try_at = 0;
     } else if (s->to.fd >= 0) {
         close(s->to.fd);
     }

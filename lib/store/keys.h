@@ -45,6 +45,8 @@ struct store_keys_log {
     unsigned at;            /* which slot is that of the file */
     struct store_keys_slot now, next;
     bool written;           /* next is in the other slot */
+    uint64_t try_at;        /* keys: repetitions could not be removed, which is
+                               not tried again before it has so many */
 };
 
 /*
@@ -87,7 +89,8 @@ enum seen_code store_keys_each(struct store_keys_log *k,
  * For the writer of a file with the head that the log names: once the log is
  * four times as long as a filter of `entries` keys needs, because keys were
  * added again, write a new one without repetitions. On failure the log is as it
- * was.
+ * was, and this does nothing until it is twice as long: each try reads all of
+ * it, once per 2 million keys that differ.
  */
 enum seen_code store_keys_compact(struct store_keys_log *k,
                                   const struct store_paths *p, double entries,

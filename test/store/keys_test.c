@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "lib/disk/disk.h"
 #include "lib/store/keys.h"
 
 static struct seen_filter *open_it(void)
@@ -164,6 +165,44 @@ TEST(a_log_that_is_full_of_repetitions_is_written_anew)
         assert_int_equal(seen_filter_add(f, &number, 1, NULL, NULL), SEEN_OK);
     }
     assert_true(seen_filter_plan(f)->capacity > 9000);
+    assert_holds(f, KEYS);
+    seen_filter_free(f);
+}
+
+static unsigned refusals; /* of a new log */
+
+static ssize_t no_new_log(int fd, const void *from, size_t len, off_t at)
+{
+    char link[64], name[256];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, name, sizeof name);
+    if (n < 4 || memcmp(name + n - 4, ".new", 4) != 0 || at < KEYS_HEAD)
+        return pwrite(fd, from, len, at);
+    refusals++;
+    errno = ENOSPC;
+    return -1;
+}
+
+/* Each try reads the whole log, and holds the writer. */
+TEST(repetitions_that_cannot_be_removed_are_tried_again_at_twice_the_length)
+{
+    enum { ROUNDS = 64 };
+    const struct seen_plan plan = growing_plan("blocked", 20000);
+    struct seen_filter *f;
+
+    create(&plan);
+    f = open_it();
+    refusals = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        add(f, 0, KEYS);
+        disk_pwrite = no_new_log;
+        assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_OK);
+        disk_pwrite = pwrite;
+    }
+    assert_in_range(refusals, 2, 3);
+    assert_grows(f);
     assert_holds(f, KEYS);
     seen_filter_free(f);
 }
@@ -701,6 +740,8 @@ int main(void)
         FRESH(one_batch_may_be_larger_than_any_growth),
         FRESH(a_key_that_is_added_again_takes_no_room_in_the_filter),
         FRESH(a_log_that_is_full_of_repetitions_is_written_anew),
+        FRESH(
+            repetitions_that_cannot_be_removed_are_tried_again_at_twice_the_length),
         FRESH(a_keyed_filter_grows_too),
         FRESH(a_keyed_filter_grows_only_with_its_secret),
         FRESH(the_planned_rate_holds_at_every_size),
