@@ -11,7 +11,7 @@
  * (the default), a power failure. --ack prints each URL when it is safe.
  *
  * Each call of seen_filter_add() ends with a flush of the journal. Without --ack
- * nobody is told of a single URL, so the keys of a list are gathered, as long as
+ * no URL is reported by itself, so the keys of a list are gathered, as long as
  * more of it comes without waiting: 2 million URLs took 37 flushes instead of
  * 2,200.
  */

@@ -66,7 +66,7 @@ enum seen_code crawl_server_open(const struct crawl_server *s,
                                  const char *mark, bool *ours,
                                  struct seen_error *why);
 
-/* The server did not answer for so many ms: how long is it left alone? Ten
+/* How many ms to leave a server alone that did not answer for `took` ms: ten
    times as long, so that at most a tenth of the time is lost to it. */
 uint64_t crawl_server_pause(uint64_t took);
 

@@ -49,7 +49,7 @@ static inline struct seen_span span_of_buffer(const struct buffer *b)
 void crawl_reader_note_cost(struct crawl_reader *r, bool costly,
                             const char *what);
 
-/* Steps for the words in so many bytes. */
+/* The steps that the words of a text of this length cost. */
 uint64_t crawl_reader_focus_cost(const struct crawl_reader *r, size_t bytes);
 
 /* --- links --- */

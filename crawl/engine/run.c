@@ -5,7 +5,7 @@
  * committing thread begin before it. A run ends when the fetching thread and the
  * committing thread have nothing more to do: after a stop, when a budget is
  * spent, when nothing is left, or after the first fault of any thread. Readers
- * and lookers only wait for work, so they are told to return last.
+ * and lookers only wait for work, so they return last.
  */
 #include "store.h"
 
