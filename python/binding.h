@@ -82,9 +82,9 @@ bool python_batches(struct python_job *job);
 /* --- plan.c --- */
 
 /*
- * The plan of a dict such as { "kind": "bloom", "capacity": 1000 }. `secret`
- * points into the dict if it has one, else it is NULL. False with an
- * exception.
+ * The plan of a dict such as { "kind": "bloom", "capacity": 1000 }. Without a
+ * kind it is the default of `seen build`. `secret` points into the dict if it
+ * has one, else it is NULL. False with an exception.
  */
 bool python_plan(PyObject *dict, struct seen_plan *plan,
                  const unsigned char **secret);
@@ -94,11 +94,10 @@ bool python_meta(PyObject *dict, struct seen_filter *f);
 
 /* --- build.c --- */
 
-/* _seen.build_urls(path, plan, urls, skip), _seen.build_files(path, plan,
-   files), _seen.count_files(plan, files); see seen.build(). */
+/* _seen.build_urls(path, plan, urls, skip) and _seen.build_files(path, plan,
+   files); see seen.build(). */
 PyObject *python_build_urls(PyObject *module, PyObject *args);
 PyObject *python_build_files(PyObject *module, PyObject *args);
-PyObject *python_count_files(PyObject *module, PyObject *args);
 
 /* --- fault.c --- */
 

@@ -6,10 +6,16 @@
  * the thread of Python waits and looks at signals ten times per second. After
  * KeyboardInterrupt the threads stop at their next batch, and no file is
  * written.
+ *
+ * Without a capacity keys are kept until their number is known, in memory and
+ * then in a temporary file beside the filter, as `seen build` does
+ * (<seen/key_log.h>): everything is read once, and the same URLs give the same
+ * bytes, whether they come from a file, a list or a generator.
  */
 #include "binding.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,48 +23,131 @@
 
 #include <seen/build.h>
 #include <seen/ingest.h>
+#include <seen/key_log.h>
 #include <seen/kind.h>
 #include <seen/store.h>
 
-enum { THREADS = 8 }; /* more are rarely faster */
+enum {
+    THREADS = 8,            /* more are rarely faster */
+    KEPT = 64000000,        /* bytes of keys in memory, as `seen build` */
+    GROWING_FROM = 1000000, /* URLs of an empty filter, likewise */
+    TRIAL = 1000            /* URLs, to refuse a wrong plan at once */
+};
 
-/* What is filled: a builder, or a filter if the order of keys matters. */
+/* What is filled: a log if the number of keys is not known, else a builder, or
+   a filter if the order of keys matters. */
 struct fill {
+    struct seen_plan plan;
+    const unsigned char *secret;
+    struct seen_key_log *log;
     struct seen_build *builder;
     struct seen_filter *filter;
 };
 
-static enum seen_code fill_init(struct fill *to, const struct seen_plan *plan,
-                                const unsigned char *secret, unsigned lanes,
-                                struct seen_error *why)
+/* Is the capacity to be counted? Bits and a rate give it, and some kinds need
+   none. */
+static bool counted(const struct seen_plan *p)
 {
-    *to = (struct fill){ .builder = NULL };
-    if (seen_kind_can(plan->kind, SEEN_NEEDS_ORDER))
-        return seen_filter_new_keyed(&to->filter, plan, secret, why);
-    return seen_build_new_keyed(&to->builder, plan, secret, lanes, why);
+    bool derived = p->bits && p->rate > 0 &&
+                   !seen_kind_can(p->kind, SEEN_HAS_LAYERS);
+
+    return !p->capacity && !derived &&
+           !seen_kind_can(p->kind, SEEN_SIZES_ITSELF);
+}
+
+/* Would a filter of this plan be made, if there were a few URLs? */
+static enum seen_code try_plan(const struct fill *to, struct seen_error *why)
+{
+    struct seen_plan plan = to->plan;
+    struct seen_build *trial;
+    enum seen_code code;
+
+    plan.capacity = TRIAL;
+    code = seen_build_new_keyed(&trial, &plan, to->secret, 1, why);
+    seen_build_free(trial);
+    return code;
+}
+
+/* A log whose temporary file, if it needs one, is in the folder of `path`. */
+static enum seen_code begin_log(struct fill *to, const char *path,
+                                unsigned lanes, struct seen_error *why)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1)
+                         : strdup(".");
+    struct seen_key_log_place place = { folder, KEPT };
+    enum seen_code code;
+
+    if (!folder)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
+    code = try_plan(to, why);
+    if (code == SEEN_OK)
+        code = seen_key_log_new(&to->log, &to->plan, to->secret, lanes, &place,
+                                why);
+    free(folder);
+    return code;
+}
+
+/* Begin to fill what will be the file `path`. */
+static enum seen_code fill_init(struct fill *to, const char *path,
+                                unsigned lanes, struct seen_error *why)
+{
+    if (counted(&to->plan))
+        return begin_log(to, path, lanes, why);
+    if (seen_kind_can(to->plan.kind, SEEN_NEEDS_ORDER))
+        return seen_filter_new_keyed(&to->filter, &to->plan, to->secret, why);
+    return seen_build_new_keyed(&to->builder, &to->plan, to->secret, lanes,
+                                why);
 }
 
 static void fill_clear(struct fill *to)
 {
+    seen_key_log_free(to->log);
     seen_build_free(to->builder);
     seen_filter_free(to->filter);
-    *to = (struct fill){ .builder = NULL };
+    to->log = NULL;
+    to->builder = NULL;
+    to->filter = NULL;
 }
 
 static enum seen_code fill_add(struct fill *to, unsigned lane,
                                const struct seen_key *key, size_t n,
                                struct seen_error *why)
 {
+    if (to->log)
+        return seen_key_log_add(to->log, lane, key, n, why);
     if (to->filter)
         return seen_filter_add(to->filter, key, n, NULL, why);
     return seen_build_add(to->builder, lane, key, n, why);
 }
 
-/* Make the builder's filter. */
+/* Make the filter of a log. Without any URL there is no capacity: then it
+   grows, if the kind can be part of one that does. */
+static enum seen_code finish_log(struct fill *to, struct seen_error *why)
+{
+    struct seen_plan plan = to->plan;
+    const char *growing = seen_kind_can(plan.kind, SEEN_ADDS_PARTS)
+                              ? ""
+                              : "growing/";
+
+    if (!seen_key_log_count(to->log) && !plan.bits && !plan.probes &&
+        snprintf(plan.kind, sizeof plan.kind, "%s%s", growing, to->plan.kind) <
+            (int)sizeof plan.kind) {
+        plan.capacity = GROWING_FROM;
+        return seen_filter_new_keyed(&to->filter, &plan, to->secret, why);
+    }
+    plan = to->plan;
+    seen_key_log_size(to->log, &plan);
+    return seen_key_log_build(to->log, &plan, &to->filter, why);
+}
+
+/* Make the filter of what was filled. */
 static enum seen_code fill_finish(struct fill *to, struct seen_error *why)
 {
     struct seen_build *b = to->builder;
 
+    if (to->log)
+        return finish_log(to, why);
     if (!b)
         return SEEN_OK;
     to->builder = NULL;
@@ -107,23 +196,21 @@ PyObject *python_build_urls(PyObject *module, PyObject *args)
 {
     struct python_job job = { .use = use_build };
     PyObject *path = NULL, *dict, *report = NULL;
-    const unsigned char *secret;
-    struct seen_plan plan;
+    struct fill fill = { .log = NULL };
     struct seen_error why;
-    struct fill fill;
     int skip;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "O&O!Op", PyUnicode_FSConverter, &path,
                           &PyDict_Type, &dict, &job.urls, &skip))
         return NULL;
-    if (!python_plan(dict, &plan, &secret))
+    if (!python_plan(dict, &fill.plan, &fill.secret))
         goto drop_path;
     job.path = PyBytes_AsString(path);
     job.to = &fill;
     job.skip = skip;
-    if (seen_profile_find(&job.profile, plan.profile, &why) != SEEN_OK ||
-        fill_init(&fill, &plan, secret, 1, &why) != SEEN_OK) {
+    if (seen_profile_find(&job.profile, fill.plan.profile, &why) != SEEN_OK ||
+        fill_init(&fill, job.path, 1, &why) != SEEN_OK) {
         python_raise(&why, job.path);
         goto drop_path;
     }
@@ -140,11 +227,9 @@ drop_path:
 
 struct python_reading {
     struct seen_ingest in;
-    const struct seen_plan *plan;
-    const unsigned char *secret;
-    bool count_only;
     struct fill fill;
-    bool interrupted;   /* atomic */
+    const char *path; /* of the filter */
+    bool interrupted; /* atomic */
 
     const char **input;
     size_t inputs;
@@ -164,8 +249,6 @@ static enum seen_code take_keys(void *to, unsigned thread,
 
     if (__atomic_load_n(&r->interrupted, __ATOMIC_RELAXED))
         return seen_fail(why, SEEN_UNABLE, 0, "interrupted");
-    if (r->count_only)
-        return SEEN_OK;
     return fill_add(&r->fill, thread, batch->key, batch->n, why);
 }
 
@@ -181,25 +264,24 @@ static enum seen_code end_keys(void *to, unsigned thread,
 
 static enum seen_code read_all(struct python_reading *r)
 {
-    bool ordered = seen_kind_can(r->plan->kind, SEEN_NEEDS_ORDER);
+    const struct seen_plan *plan = &r->fill.plan;
+    bool ordered = seen_kind_can(plan->kind, SEEN_NEEDS_ORDER);
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     struct seen_source *source = r->in.source;
-    enum seen_code code = SEEN_OK;
+    enum seen_code code;
 
     r->in = (struct seen_ingest){
         .source = source,
-        .keying = { .profile = r->plan->profile },
+        .keying = { .profile = plan->profile },
         .threads = ordered || cpus < 1 ? 1
                    : cpus > THREADS    ? THREADS
                                        : (unsigned)cpus,
-        .every = seen_kind_can(r->plan->kind, SEEN_CAN_COUNT),
+        .every = seen_kind_can(plan->kind, SEEN_CAN_COUNT),
         .to = r,
         .keys = take_keys,
         .end = end_keys,
     };
-    fill_clear(&r->fill);
-    if (!r->count_only)
-        code = fill_init(&r->fill, r->plan, r->secret, r->in.threads, &r->why);
+    code = fill_init(&r->fill, r->path, r->in.threads, &r->why);
     if (code == SEEN_OK)
         code = seen_ingest_run(&r->in, &r->why);
     return code;
@@ -242,7 +324,7 @@ static void *read_files(void *given)
         r->code = read_all(r);
     if (r->code == SEEN_OK)
         r->code = check_whole(r);
-    if (r->code == SEEN_OK && !r->count_only) {
+    if (r->code == SEEN_OK) {
         r->code = fill_finish(&r->fill, &r->why);
         if (r->code == SEEN_OK && r->in.agreement.checked)
             seen_filter_set_keys(r->fill.filter, SEEN_KEYS_DERIVED);
@@ -339,37 +421,18 @@ static void drop_reading(struct python_reading *r)
 PyObject *python_build_files(PyObject *module, PyObject *args)
 {
     PyObject *path = NULL, *dict, *files, *report = NULL;
-    struct python_reading r = { .count_only = false };
-    struct seen_plan plan;
+    struct python_reading r = { .interrupted = false };
 
     (void)module;
     if (!PyArg_ParseTuple(args, "O&O!O!", PyUnicode_FSConverter, &path,
                           &PyDict_Type, &dict, &PyList_Type, &files))
         return NULL;
-    r.plan = &plan;
-    if (python_plan(dict, &plan, &r.secret) && list_inputs(&r, files) &&
-        read_outside(&r))
-        report = save_fill(&r.fill, dict, PyBytes_AsString(path),
-                           r.in.tally.urls, r.in.rejects.count);
+    r.path = PyBytes_AsString(path);
+    if (python_plan(dict, &r.fill.plan, &r.fill.secret) &&
+        list_inputs(&r, files) && read_outside(&r))
+        report = save_fill(&r.fill, dict, r.path, r.in.tally.urls,
+                           r.in.rejects.count);
     drop_reading(&r);
     Py_DECREF(path);
     return report;
-}
-
-PyObject *python_count_files(PyObject *module, PyObject *args)
-{
-    struct python_reading r = { .count_only = true };
-    PyObject *dict, *files, *n = NULL;
-    struct seen_plan plan;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!", &PyDict_Type, &dict, &PyList_Type,
-                          &files))
-        return NULL;
-    r.plan = &plan;
-    if (python_plan(dict, &plan, &r.secret) && list_inputs(&r, files) &&
-        read_outside(&r))
-        n = PyLong_FromUnsignedLongLong(r.in.tally.urls);
-    drop_reading(&r);
-    return n;
 }

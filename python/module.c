@@ -1,7 +1,6 @@
 /* module.c - the module seen._seen; python/seen/ makes the package of it. */
 #include "binding.h"
 
-#include <seen/kind.h>
 #include <seen/version.h>
 
 extern PyMODINIT_FUNC PyInit__seen(void);
@@ -29,20 +28,6 @@ static PyObject *key(PyObject *module, PyObject *args)
                          (unsigned long long)made.lo);
 }
 
-/* How seen.build() chooses a capacity: 2 if the kind needs none, 1 if it gets
-   parts as it fills, else 0. */
-static PyObject *sizing(PyObject *module, PyObject *kind)
-{
-    const char *text = PyUnicode_AsUTF8AndSize(kind, NULL);
-
-    (void)module;
-    if (!text)
-        return NULL;
-    return PyLong_FromLong(seen_kind_can(text, SEEN_SIZES_ITSELF) ? 2
-                           : seen_kind_can(text, SEEN_ADDS_PARTS) ? 1
-                                                                  : 0);
-}
-
 static PyObject *code_name(PyObject *module, PyObject *code)
 {
     long number = PyLong_AsLong(code);
@@ -55,11 +40,9 @@ static PyObject *code_name(PyObject *module, PyObject *code)
 
 static PyMethodDef functions[] = {
     { "key", key, METH_VARARGS, NULL },
-    { "sizing", sizing, METH_O, NULL },
     { "code_name", code_name, METH_O, NULL },
     { "build_urls", python_build_urls, METH_VARARGS, NULL },
     { "build_files", python_build_files, METH_VARARGS, NULL },
-    { "count_files", python_count_files, METH_VARARGS, NULL },
     { NULL, NULL, 0, NULL },
 };
 

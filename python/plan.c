@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include <seen/kind.h>
 #include <seen/store.h>
 
 /* dict[name], borrowed; NULL without an exception if it is missing or None. */
@@ -90,12 +91,23 @@ static bool read_secret(PyObject *dict, const unsigned char **secret)
     return true;
 }
 
+/* As `seen build` chooses it. */
+static void default_kind(struct seen_plan *plan)
+{
+    if (plan->hostile)
+        strcpy(plan->kind, "bloom");
+    else if (plan->rate > 0)
+        seen_kind_for_rate(plan->kind, plan->rate);
+    else
+        strcpy(plan->kind, "blocked");
+}
+
 bool python_plan(PyObject *dict, struct seen_plan *plan,
                  const unsigned char **secret)
 {
     uint64_t probes = 0;
 
-    *plan = (struct seen_plan){ .kind = "blocked", .profile = "surt" };
+    *plan = (struct seen_plan){ .profile = "surt" };
     if (!read_text(dict, "kind", plan->kind, sizeof plan->kind) ||
         !read_text(dict, "profile", plan->profile, sizeof plan->profile) ||
         !read_count(dict, "capacity", UINT64_MAX, &plan->capacity) ||
@@ -109,6 +121,8 @@ bool python_plan(PyObject *dict, struct seen_plan *plan,
         return false;
     plan->probes = (unsigned)probes;
     plan->keyed = *secret != NULL;
+    if (!value_of(dict, "kind"))
+        default_kind(plan);
     return true;
 }
 

@@ -34,7 +34,6 @@ URL = Union[str, bytes]
 _SYNC = {"always": 0, "everysec": 1, "no": 2}
 _ERRORS = {"raise": False, "ignore": True}
 _FIRST_KEYS = 20000             # of a file that open() creates
-_GROWING_FROM = 1_000_000       # as `seen build` from a pipe
 
 
 class Info(NamedTuple):
@@ -285,8 +284,8 @@ def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = 
 def _create(path: Union[str, "os.PathLike[str]"], rate: float, profile: str,
             secret: Optional[bytes]) -> None:
     """An empty file whose writers keep the keys; or that of a faster process."""
-    empty = new(kind="blocked" if rate >= 1e-4 else "spatial:3/blocked", capacity=_FIRST_KEYS,
-                rate=rate, profile=profile, secret=secret, meta={"keys-log": "1"})
+    empty = new(capacity=_FIRST_KEYS, rate=rate, profile=profile, secret=secret,
+                meta={"keys-log": "1"})
     try:
         empty.save(path, replace=False)
     except Exists:
@@ -299,36 +298,41 @@ def _plan(**plan: Any) -> Dict[str, Any]:
     return plan
 
 
-def new(*, kind: str = "blocked", capacity: Optional[int] = None, rate: Optional[float] = None,
+def new(*, kind: Optional[str] = None, capacity: Optional[int] = None, rate: Optional[float] = None,
         profile: str = "surt", bits: Optional[int] = None, probes: Optional[int] = None,
         seed: int = 0, over: bool = False, hostile: bool = False, secret: Optional[bytes] = None,
         meta: Optional[Dict[str, str]] = None) -> Filter:
     """An empty filter in memory. Filter.save() writes it to a file.
 
     Any two of capacity, rate and bits give the third; the rate is 0.01 if it is not
-    given. `seen help build` lists the kinds and profiles.
+    given. The kind is then "blocked", and "spatial:N/blocked" if the rate is below 0.0001.
+    `seen help build` lists the kinds and profiles.
 
     >>> seen.new(capacity=1000, rate=0.001).info.planned
     0.001
+    >>> seen.new(capacity=1000, rate=1e-6).info.kind
+    'spatial:3/blocked'
     """
     return Filter._new(_plan(kind=kind, capacity=capacity, rate=rate, profile=profile, bits=bits,
                              probes=probes, seed=seed, over=over, hostile=hostile, secret=secret,
                              meta=meta))
 
 
-def build(path: Union[str, "os.PathLike[str]"], inputs: Any, *, kind: str = "blocked",
+def build(path: Union[str, "os.PathLike[str]"], inputs: Any, *, kind: Optional[str] = None,
           rate: Optional[float] = None, capacity: Optional[int] = None, profile: str = "surt",
           bits: Optional[int] = None, probes: Optional[int] = None, seed: int = 0,
           over: bool = False, hostile: bool = False, secret: Optional[bytes] = None,
           meta: Optional[Dict[str, str]] = None, errors: str = "ignore") -> Built:
     """Make a filter of many URLs and write it to a file, atomically.
 
-    inputs    an iterable of URLs, of any length, in constant memory. Or files and
-              folders, as one os.PathLike object or an iterable of them: lists of URLs,
-              CDX, CDXJ, WARC, ARC and WACZ, plain or packed
-    capacity  if it is not given: len(inputs), or the number of captures in the files,
-              which are then read twice. For other iterables the filter grows: its kind
-              becomes growing/KIND
+    inputs    an iterable of URLs, of any length. Or files and folders, as one os.PathLike
+              object or an iterable of them: lists of URLs, CDX, CDXJ, WARC, ARC and
+              WACZ, plain or packed
+    kind      if it is not given: that of seen.new()
+    capacity  if it is not given, distinct URLs are counted: 16 bytes of each are kept until
+              the last one, 64 MB in memory and then in a temporary file beside `path`. The
+              same URLs give the same bytes as in `seen build`. Without any URL the
+              filter is one that grows
     errors    "ignore" leaves bad URLs out and counts them, "raise" raises BadURL. Bad
               lines of files are always left out; a file that cannot be read to its end
               raises Corrupt, and nothing is written
@@ -341,6 +345,8 @@ def build(path: Union[str, "os.PathLike[str]"], inputs: Any, *, kind: str = "blo
     38
     >>> seen.build(folder / "b.seen", folder / "urls.txt").urls
     2
+    >>> seen.build(folder / "c.seen", (f"https://a.example/{i % 800}" for i in range(9000))).bytes
+    1024
     """
     skips = _skips(errors)
     plan = _plan(kind=kind, capacity=capacity, rate=rate, profile=profile, bits=bits,
@@ -348,15 +354,6 @@ def build(path: Union[str, "os.PathLike[str]"], inputs: Any, *, kind: str = "blo
     if isinstance(inputs, (str, bytes)):
         raise TypeError("inputs: for a file give pathlib.Path(...), for a URL a list of one")
     files, inputs = _files(inputs)
-    if capacity is None and (bits is None or rate is None) and _seen.sizing(kind) != 2:
-        if files is not None:
-            plan["capacity"] = max(1, _seen.count_files(plan, files))
-        elif hasattr(inputs, "__len__"):
-            plan["capacity"] = max(1, len(inputs))
-        elif bits is None:
-            plan["capacity"] = _GROWING_FROM
-            if _seen.sizing(kind) == 0:
-                plan["kind"] = "growing/" + kind
     if files is not None:
         return Built(*_seen.build_files(path, plan, files))
     return Built(*_seen.build_urls(path, plan, inputs, skips))

@@ -53,6 +53,8 @@ FINGERPRINT = "fingerprint"     # the value of SEEN_PROFILE that is not a profil
 KEY = "seen_key"                # in Request.meta: the key that was added for it
 FLUSH_SECONDS = 0.2
 FLUSH_ROWS = 256
+FIRST_KEYS = 20_000             # room for requests before a filter grows
+KIND_CAPACITY = 10_000_000      # requests, of a kind that was asked for
 
 _filters: Dict[int, "DupeFilter"] = {}      # by id of the crawler, while it is open
 
@@ -63,9 +65,12 @@ class DupeFilter(RFPDupeFilter):
     SEEN_FILTER     its file; default JOBDIR/dupefilter.seen. With neither it is in memory
     SEEN_PROFILE    "fingerprint" (default): requests are told apart as Scrapy does; or
                     "whatwg", "surt", "raw" ...: by their URLs under this profile
-    SEEN_KIND       "bloom" (default); "counting" can forget: see ForgetMiddleware
-    SEEN_CAPACITY   requests, default 10 million: 36 MB at the default rate, 144 MB with
-                    "counting". Past it the rate rises, and a warning is logged once
+    SEEN_CAPACITY   requests. Default: the filter grows with them, and keeps its rate; see
+                    `create` of seen.open(). With a capacity it is of a fixed size, past
+                    which the rate rises, and a warning is logged once
+    SEEN_KIND       default: that of seen.new(). "counting" can forget: see
+                    ForgetMiddleware. A kind that is given has a capacity, by default
+                    10 million: 144 MB with "counting" at the default rate
     SEEN_RATE       of false positives, that is of pages that are lost; default 1e-6
     SEEN_SYNC       "no" (default), "everysec", "always": see seen.open()
 
@@ -73,19 +78,30 @@ class DupeFilter(RFPDupeFilter):
     are told apart by fingerprint, as http://fingerprint.invalid/HEX.
     """
 
-    def __init__(self, path: Optional[str], *, profile: str = FINGERPRINT, kind: str = "bloom",
-                 capacity: int = 10_000_000, rate: float = 1e-6, sync: str = "no",
-                 debug: bool = False, fingerprinter: Any = None, crawler: Any = None) -> None:
+    def __init__(self, path: Optional[str], *, profile: str = FINGERPRINT,
+                 kind: Optional[str] = None, capacity: Optional[int] = None, rate: float = 1e-6,
+                 sync: str = "no", debug: bool = False, fingerprinter: Any = None,
+                 crawler: Any = None) -> None:
         super().__init__(None, debug, fingerprinter=fingerprinter)
         self.path, self.profile, self.sync, self.crawler = path, profile, sync, crawler
         self.plan: Dict[str, Any] = dict(
-            kind=kind, capacity=capacity, rate=rate,
+            kind=kind, capacity=capacity or KIND_CAPACITY, rate=rate,
             profile="raw" if profile == FINGERPRINT else profile,
             meta={"scrapy-keys": "fingerprint" if profile == FINGERPRINT else "url"})
+        if not kind and not capacity:
+            self._grow()
         self.filter: Optional[seen.Filter] = None
         self.held: Set[str] = set()     # keys of the scheduler that are not in the filter yet
         self.room = float("inf")
         self.forgets = False
+
+    def _grow(self) -> None:
+        """Plan for an unknown number: a file keeps its keys, memory gets more parts."""
+        self.plan["capacity"] = FIRST_KEYS
+        if self.path is not None:
+            self.plan["meta"]["keys-log"] = "1"
+        else:
+            self.plan["kind"] = "growing/blocked"
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> "DupeFilter":
@@ -93,8 +109,7 @@ class DupeFilter(RFPDupeFilter):
         folder = job_dir(s)
         path = s.get("SEEN_FILTER") or (folder and os.path.join(folder, "dupefilter.seen"))
         return cls(path, profile=s.get("SEEN_PROFILE", FINGERPRINT),
-                   kind=s.get("SEEN_KIND", "bloom"),
-                   capacity=s.getint("SEEN_CAPACITY", 10_000_000),
+                   kind=s.get("SEEN_KIND"), capacity=s.getint("SEEN_CAPACITY") or None,
                    rate=s.getfloat("SEEN_RATE", 1e-6), sync=s.get("SEEN_SYNC", "no"),
                    debug=s.getbool("DUPEFILTER_DEBUG"),
                    fingerprinter=crawler.request_fingerprinter, crawler=crawler)
@@ -114,7 +129,7 @@ class DupeFilter(RFPDupeFilter):
             raise seen.Mismatch(f"{self.path}: holds keys by {made}, but SEEN_PROFILE is "
                                 f"{self.profile}")
         self.forgets = "remove" in info.can
-        if "grow" not in info.can:
+        if "grow" not in info.can and "keys-log" not in info.meta:
             self.room = info.capacity - info.entries
         if self.crawler is not None:
             _filters[id(self.crawler)] = self

@@ -101,7 +101,11 @@ def test_builds_of_all_sorts(tmp_path):
     at = tmp_path / "x.seen"
     for inputs, options, kind in (
             (urls(5000), {}, "blocked"),
-            ((u for u in urls(5000)), {}, "growing/blocked"),
+            ((u for u in urls(5000)), {}, "blocked"),
+            (urls(5000), {"rate": 1e-6}, "spatial:3/blocked"),
+            (urls(5000), {"hostile": True}, "bloom"),
+            (iter(urls(5000)), {"kind": "layered:2", "profile": "raw"}, "layered:2"),
+            (iter(urls(5000)), {"kind": "growing/blocked"}, "growing/blocked"),
             ((u.encode() for u in urls(5000)), {"capacity": 9000}, "blocked"),
             (set(urls(5000)), {"kind": "fuse"}, "fuse"),
             (iter(urls(5000)), {"kind": "fuse"}, "fuse"),
@@ -138,6 +142,33 @@ def test_builds_of_all_sorts(tmp_path):
     with pytest.raises(seen.RangeError, match="no URLs"):
         seen.build(at, tmp_path / "empty")
     assert at.read_bytes() == before and sorted(os.listdir(tmp_path))[-1] == "x.seen"
+
+
+def test_what_is_not_counted_is_read_once_and_has_the_right_size(tmp_path):
+    """From a file, a pipe, a list and a generator the filter is that of `seen build`."""
+    for n in (1, 1000, 20000):
+        repeated = urls(n) + urls(n)[::-1]
+        listed, at = tmp_path / "list.txt", tmp_path / "a.seen"
+        listed.write_text("\n".join(repeated) + "\n")
+        program("build", "--quiet", "-o", tmp_path / "program.seen", listed)
+        program_made = (tmp_path / "program.seen").read_bytes()
+        out, into = os.pipe()
+        writer = threading.Thread(target=lambda: (os.write(into, listed.read_bytes()),
+                                                  os.close(into)))
+        writer.start()
+        pipe = pathlib.Path("/dev/fd/%d" % out)
+        for inputs in (listed, pipe, repeated, iter(repeated)):
+            made = seen.build(at, inputs)
+            assert at.read_bytes() == program_made
+            assert made.bytes * 8 <= max(512, 10.5 * n)
+        writer.join()
+        os.close(out)
+        assert sorted(os.listdir(tmp_path)) == ["a.seen", "list.txt", "program.seen"]
+    # A plan that cannot be is refused before anything but the first URL, which is no path, is read.
+    unread = iter(urls(2))
+    with pytest.raises(seen.RangeError):
+        seen.build(at, unread, kind="blocked", rate=1e-9)
+    assert next(unread) == urls(2)[1]
 
 
 def test_readers_follow_writers(path):

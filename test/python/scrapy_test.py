@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(BUILD, "python"))
 seen = pytest.importorskip("seen", reason="the Python package was not built")
 pytest.importorskip("scrapy")
 
+import seen.scrapy                                  # noqa: E402
 from scrapy.http import Request                     # noqa: E402
 from scrapy.utils.request import fingerprint        # noqa: E402
 from spider import Crawl                            # noqa: E402
@@ -100,7 +101,7 @@ class Site:
 
 def start(site, folder, **settings):
     return Crawl(site.start, folder,
-                 {"DUPEFILTER_CLASS": "seen.scrapy.DupeFilter", "SEEN_CAPACITY": 100000,
+                 {"DUPEFILTER_CLASS": "seen.scrapy.DupeFilter",
                   "JOBDIR": str(folder / "job"), **settings})
 
 
@@ -134,8 +135,23 @@ def test_a_crawl_fetches_every_page_once(tmp_path):
         os.remove(tmp_path / "log")
         stats, err = crawl(site, tmp_path)
         assert err == "" and set(scraped(tmp_path)) == {""}
-    # 100,000 requests at one in a million take 29 bits each, not 100 bytes.
-    assert os.path.getsize(tmp_path / "job" / "dupefilter.seen") < 400_000
+    # Room for the first 20,000 requests at one in a million.
+    assert os.path.getsize(tmp_path / "job" / "dupefilter.seen") < 90_000
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_without_a_capacity_the_filter_grows_with_its_requests(tmp_path, folder):
+    path = str(tmp_path / "d.seen") if folder else None
+    for turn in range(2 if folder else 1):
+        dupes = seen.scrapy.DupeFilter(path)
+        dupes.open()
+        keys = ["%040x" % i for i in range(100_000)]
+        assert sum(dupes.add(keys)) >= (99_990 if turn == 0 else 0)
+        assert not any(dupes.add(keys)) and dupes.room == float("inf")
+        info = dupes.filter.info
+        assert info.rate <= 1e-6 and 8 * info.bytes <= 64 * len(keys)
+        dupes.close("finished")
+    assert path is None or info.meta["scrapy-keys"] == "fingerprint"
 
 
 def test_urls_under_a_profile_and_forms(tmp_path):
@@ -248,8 +264,8 @@ def test_failed_requests_are_forgotten(tmp_path):
     with Site(0) as site:
         site.extra = {"/": ["/good", "/bad", "/gone"], "/good": [], "/bad": []}
         site.broken = {"/bad"}
-        settings = {"SEEN_KIND": "counting", "SCHEDULER": "seen.scrapy.Scheduler",
-                    "ROBOTSTXT_OBEY": True, "COPY_META": True,
+        settings = {"SEEN_KIND": "counting", "SEEN_CAPACITY": 1000,
+                    "SCHEDULER": "seen.scrapy.Scheduler", "ROBOTSTXT_OBEY": True, "COPY_META": True,
                     "DOWNLOADER_MIDDLEWARES": {"seen.scrapy.ForgetMiddleware": 90}}
         site.extra["/"].append("/private")
         stats, err = crawl(site, tmp_path, **settings)
