@@ -10,5 +10,7 @@ const struct experiment ours[] = {
       "published hash functions in large filters", ours_narrow },
     { "deltas", "Ours beside them", "what an update takes, beside Clubcards",
       ours_deltas },
+    { "unknown-number", "Ours beside them",
+      "a filter for an unknown number of URLs", ours_unknown },
     { .name = NULL },
 };

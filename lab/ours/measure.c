@@ -105,6 +105,28 @@ static void count_segments(struct timed_batch *b, unsigned layers, uint64_t n,
 
 /* --- filling --- */
 
+/* Add all; returns the seconds that it took. */
+static double add_all(struct timed_batch *b, struct seen_filter *f, uint64_t n,
+                      subject_look *look, void *of)
+{
+    struct seen_error why;
+    double sum = 0;
+
+    for (uint64_t from = 0, some; from < n; from += some) {
+        double begin;
+
+        some = batch_take(b, from, n);
+        begin = lab_cpu_clock();
+        batch_hash(b, 0, (size_t)some);
+        lab_must(seen_filter_add(f, b->key, (size_t)some, b->seen, &why),
+                 &why);
+        sum += lab_cpu_clock() - begin;
+        if (look)
+            look(of, f, from + some);
+    }
+    return sum;
+}
+
 /* Add all, or build; returns the seconds that it took. */
 static double fill(struct timed_batch *b, const struct seen_plan *plan,
                    uint64_t n, struct seen_filter **f, bool *built)
@@ -116,6 +138,8 @@ static double fill(struct timed_batch *b, const struct seen_plan *plan,
     double sum = 0, begin;
 
     *built = code == SEEN_UNABLE;
+    if (code == SEEN_OK)
+        return add_all(b, *f, n, NULL, NULL);
     if (*built)
         code = seen_build_new_keyed(&build, plan, subject_secret(plan), 1,
                                     &why);
@@ -123,17 +147,15 @@ static double fill(struct timed_batch *b, const struct seen_plan *plan,
         some = batch_take(b, from, n);
         begin = lab_cpu_clock();
         batch_hash(b, 0, (size_t)some);
-        code = *built
-                   ? seen_build_add(build, 0, b->key, (size_t)some, &why)
-                   : seen_filter_add(*f, b->key, (size_t)some, b->seen, &why);
+        code = seen_build_add(build, 0, b->key, (size_t)some, &why);
         sum += lab_cpu_clock() - begin;
     }
     begin = lab_cpu_clock();
-    if (*built && code == SEEN_OK)
+    if (code == SEEN_OK)
         code = seen_build_finish(build, f, &why);
     if (code != SEEN_OK)
         lab_fail("%s: %s", plan->kind, why.text);
-    return *built ? sum + lab_cpu_clock() - begin : sum;
+    return sum + lab_cpu_clock() - begin;
 }
 
 /* --- asking --- */
@@ -275,29 +297,56 @@ static double spread_of(const struct seen_filter *f)
     return sqrt(sum);
 }
 
+/* Of a filter that has all of m->n URLs. */
+static void ask_all(struct timed_batch *b, const struct seen_filter *f,
+                    struct measured *m)
+{
+    ask_new(b, f, m);
+    ask_held(b, f, m);
+    ask_one(b, f, m);
+    m->bits = 8 * (double)seen_filter_bytes(f) / (double)m->n;
+    m->planned = seen_filter_planned(f);
+    m->expected = seen_filter_rate(f);
+    m->spread = spread_of(f);
+}
+
+static void begin(const struct lab *lab, uint64_t n, uint64_t asked,
+                  struct measured *m)
+{
+    uint64_t others = urls_count(lab->urls) - n;
+
+    *m = (struct measured){ .n = n, .asked = asked < others ? asked : others };
+}
+
+void subject_measure_made(const struct lab *lab, struct seen_filter *f,
+                          uint64_t n, uint64_t asked, subject_look *look,
+                          void *of, struct measured *m)
+{
+    struct timed_batch b;
+
+    begin(lab, n, asked, m);
+    batch_init(&b, lab);
+    m->add = 1e9 * add_all(&b, f, n, look, of) / (double)n;
+    ask_all(&b, f, m);
+    batch_clear(&b);
+}
+
 void subject_measure(const struct lab *lab, const struct subject *of,
                      uint64_t n, double rate, uint64_t asked,
                      struct measured *m)
 {
     struct seen_plan plan = subject_plan(lab, of, n, rate);
-    uint64_t others = urls_count(lab->urls) - n;
     struct seen_filter *f;
     struct timed_batch b;
     char layers[8];
 
-    *m = (struct measured){ .n = n, .asked = asked < others ? asked : others };
+    begin(lab, n, asked, m);
     batch_init(&b, lab);
     if (seen_kind_can(of->kind, SEEN_HAS_LAYERS) &&
         seen_kind_arg(of->kind, 0, layers, sizeof layers))
         count_segments(&b, (unsigned)atoi(layers), n, &plan);
     m->add = 1e9 * fill(&b, &plan, n, &f, &m->built) / (double)n;
-    ask_new(&b, f, m);
-    ask_held(&b, f, m);
-    ask_one(&b, f, m);
-    m->bits = 8 * (double)seen_filter_bytes(f) / (double)n;
-    m->planned = seen_filter_planned(f);
-    m->expected = seen_filter_rate(f);
-    m->spread = spread_of(f);
+    ask_all(&b, f, m);
     seen_filter_free(f);
     batch_clear(&b);
 }

@@ -8,6 +8,7 @@
  *     which.c      the experiment
  *     narrow.c     published hash functions in large filters
  *     deltas.c     updates of published filters
+ *     unknown.c    filters for an unknown number of URLs
  *
  * Threads: one measures.
  */
@@ -77,6 +78,13 @@ void subject_measure(const struct lab *lab, const struct subject *of,
                      uint64_t n, double rate, uint64_t asked,
                      struct measured *m);
 
+/* The same of an empty filter of the caller's. After each batch of adds `look`
+   is called with the number of URLs so far, unless it is NULL. */
+typedef void subject_look(void *of, const struct seen_filter *f, uint64_t n);
+void subject_measure_made(const struct lab *lab, struct seen_filter *f,
+                          uint64_t n, uint64_t asked, subject_look *look,
+                          void *of, struct measured *m);
+
 /* --- what follows --- */
 
 /* Times of several rounds at the large size, and their noise. */
@@ -99,5 +107,8 @@ void ours_narrow(struct lab *lab, struct section *s);
 
 /* deltas.c */
 void ours_deltas(struct lab *lab, struct section *s);
+
+/* unknown.c */
+void ours_unknown(struct lab *lab, struct section *s);
 
 #endif

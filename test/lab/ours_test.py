@@ -153,6 +153,35 @@ def test_updates_change_as_many_cells_as_theory_says_and_deltas_come_near_the_le
     assert "it can be 12,170 at most" in " ".join(found["text"])
 
 
+def test_what_keeps_its_keys_grows_in_the_memory_and_with_the_rate_of_what_knew_the_number():
+    found = run("unknown-number", 30000)
+    ways = ["known", "keeps keys", "growing", "dynamic"]
+    usual = table(found, "unknown-usual")
+    assert column(usual, "way") == 3 * ways
+    assert column(usual, "URLs") == [300] * 4 + [3000] * 4 + [30000] * 4
+    low = table(found, "unknown-low")
+    assert column(low, "way") == ways
+    assert all(r["vs theory"] == "within bound" for r in usual + low)
+    known, kept, growing, dynamic = usual[-4:]
+    assert known["mean"] is None
+    assert known["places"] == kept["places"] == 1 < growing["places"] < dynamic["places"]
+    assert known["bits"] < kept["mean"] < growing["mean"]
+    assert kept["mean"] <= kept["most"]
+    # 16 bytes per key in the log, at least; what does not keep keys has its cells only.
+    assert kept["disk"] > 16 > growing["disk"]
+    # From the sources: (7 + 2 bits of fingerprint, rounded up, and 6 more) / 0.9.
+    percent, millionth = table(found, "unknown-published")
+    assert abs(percent["taffy, full"] - 15 / 0.9) < 0.1
+    assert abs(millionth["taffy, full"] - 28 / 0.9) < 0.1
+    assert abs(percent["taffy, mean"] / percent["taffy, full"] - 1.386) < 0.01
+    theirs, = table(found, "unknown-infinifilter")
+    assert (theirs["URLs"], theirs["theirs, full"]) == (26213, 20.02)
+    denied, = table(found, "unknown-denied")
+    assert denied["measured"] == 0
+    plot, = found["plots"]
+    assert column(plot["series"], "title") == [*ways[1:], "taffy"]
+
+
 def test_one_round_says_nothing_about_times():
     text = " ".join(run("which", 2000, "--runs", "1")["text"])
     assert "which these runs do not tell apart" in text
