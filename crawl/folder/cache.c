@@ -48,6 +48,14 @@ enum seen_code crawl_cache_refuse(const char *path,
                      strrchr(path, '/') + 1, detail->text);
 }
 
+char *crawl_cache_keys_path(const struct crawl_state *s, int64_t visit)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "cache-%lld.keys", (long long)visit);
+    return crawl_state_path(s, name);
+}
+
 static char *path_of(struct crawl_state *s, int64_t visit)
 {
     return crawl_cache_path(s, "cache", visit);
@@ -107,11 +115,14 @@ static enum seen_code replay(void *owner, int64_t id, struct seen_span url,
     return restore_url(c, id, url, why);
 }
 
-static enum seen_code load(struct crawl_cache *c, struct seen_error *why)
+/* *whole: its keys are there, or it never kept them. Otherwise it cannot grow,
+   and is made again. */
+static enum seen_code load(struct crawl_cache *c, bool *whole,
+                           struct seen_error *why)
 {
     struct seen_error detail;
     enum seen_code code = seen_store_load(&c->filter, c->path, NULL, &detail);
-    const char *row;
+    const char *row, *mark;
 
     if (code != SEEN_OK)
         return crawl_cache_refuse(c->path, &detail, why);
@@ -121,6 +132,12 @@ static enum seen_code load(struct crawl_cache *c, struct seen_error *why)
         return crawl_cache_refuse(c->path, &detail, why);
     }
     c->last = c->saved = strtoll(row, NULL, 10);
+    mark = seen_meta_get(c->filter, "keys");
+    if (mark)
+        crawl_keys_resume(&c->keys,
+                          crawl_cache_keys_path(c->state, c->state->visit.id),
+                          mark);
+    *whole = c->keys.kept || !mark;
     return SEEN_OK;
 }
 
@@ -156,6 +173,16 @@ static void remove_old(const struct crawl_cache *c)
     if (path)
         unlink(path);
     unlink(c->path);
+    free(path);
+}
+
+/* The visit before goes on if this one is rolled back; not after that. */
+static void remove_old_keys(const struct crawl_cache *c)
+{
+    char *path = crawl_cache_keys_path(c->state, c->state->visit.id - 1);
+
+    if (path)
+        unlink(path);
     free(path);
 }
 
@@ -240,14 +267,20 @@ enum seen_code crawl_cache_confirm(struct crawl_cache *c, bool *again,
 static enum seen_code make_or_load(struct crawl_cache *c, bool fresh,
                                    struct seen_error *why)
 {
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
+    bool whole = false;
 
     if (c->server.base)
         return open_remote(c, fresh, why);
     if (fresh)
         remove_old(c);
     if (!access(c->path, F_OK))
-        return load(c, why);
+        code = load(c, &whole, why);
+    if (code != SEEN_OK || whole)
+        return code;
+    seen_filter_free(c->filter);
+    c->filter = NULL;
+    c->last = c->saved = 0;
     code = crawl_cache_make(c, why);
     return code == SEEN_OK ? restore(c, why) : code;
 }
@@ -261,6 +294,7 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
     *c = (struct crawl_cache){ .state = s,
                                .settings = settings,
                                .since = clock_ms(),
+                               .keys.fd = -1,
                                .server = c->server };
     crawl_server_init(&c->server, settings->cache, "crawl", c->server.warn,
                       c->server.whose);
@@ -280,7 +314,7 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
     if (code == SEEN_OK)
         code = crawl_cache_replay(c, why);
     if (code == SEEN_OK) /* parts on servers are not asked a second time */
-        c->spatial = !c->server.base &&
+        c->spatial = settings->cache && !c->server.base &&
                      seen_filter_can(c->filter, SEEN_PARTS_AGREE);
     else
         crawl_cache_close(c);
@@ -290,6 +324,8 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
 void crawl_cache_close(struct crawl_cache *c)
 {
     seen_filter_free(c->filter);
+    seen_filter_free(c->next);
+    crawl_keys_close(&c->keys);
     seen_filter_free(c->earlier);
     seen_filter_free(c->known);
     free(c->path);
@@ -401,8 +437,8 @@ enum seen_code crawl_cache_cut_journal(struct crawl_cache *c,
 enum seen_code crawl_cache_save(struct crawl_cache *c, bool now,
                                 struct seen_error *why)
 {
+    char row[32], mark[CRAWL_KEYS_MARK] = "none";
     enum seen_code code;
-    char row[32];
     bool again;
 
     if (c->server.base && c->filter) {
@@ -417,7 +453,13 @@ enum seen_code crawl_cache_save(struct crawl_cache *c, bool now,
         return SEEN_OK;
     snprintf(row, sizeof row, "%lld", (long long)c->last);
     code = seen_meta_set(c->filter, "journal", row, why);
+    if (code == SEEN_OK && c->keys.kept)
+        code = crawl_keys_flush(&c->keys, mark, why);
+    if (code == SEEN_OK && c->keys.path)
+        code = seen_meta_set(c->filter, "keys", mark, why);
     if (code == SEEN_OK)
         code = seen_store_save(c->filter, c->path, why);
+    if (code == SEEN_OK)
+        remove_old_keys(c);
     return code == SEEN_OK ? crawl_cache_cut_journal(c, why) : code;
 }

@@ -3,6 +3,7 @@
  *
  *     DIR/state.db          settings, visits, hosts, frontier, fetched pages
  *     DIR/cache-N.seen      the filter of visit N
+ *     DIR/cache-N.keys      its keys, to make a larger one of
  *     DIR/warc/             WARC files
  *     DIR/index.cdxj        one line per response
  *     DIR/pages.jsonl       one page record per line

@@ -40,13 +40,13 @@ const struct option crawl_options[] = {
     CRAWL_POLITE_OPTIONS,
     CRAWL_MACHINE_OPTIONS,
     { "cache", 0, TEXT, "KIND", AT(cache),
-      "the filter of URLs that were seen (default bloom; past its capacity it "
+      "the filter of URLs that were seen (default: as the rate needs it; it "
       "grows); fuse+KIND: in revisits a fuse of the pages that are known, and "
       "KIND for others; redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: on a "
       "server, see doc/remote.md; none: without, for experiments" },
     { "capacity", 0, COUNT, "N", AT(capacity),
-      "URLs that it is made for, in the visit that begins (default 10M, or "
-      "1.5 times those of the last visit)" },
+      "URLs that it is made for at first, in the visit that begins (default: "
+      "few, or 1.5 times those of the last visit)" },
     { "rate", 0, RATE, "RATE", AT(rate),
       "its rate of false positives (default 1e-6)" },
     { "seed", 0, SEED, "N", AT(seed),

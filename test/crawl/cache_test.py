@@ -42,21 +42,79 @@ def test_other_kinds_are_refused_with_the_reason(tmp_path, kind, words):
     assert words in crawl.run("--cache", kind, codes=(2,)).err
 
 
-def test_the_default_takes_four_bytes_per_url_and_grows_past_its_capacity(tmp_path):
+def on_disk(crawl, name):
+    return os.stat(os.path.join(crawl.folder, name)).st_blocks * 512
+
+
+def test_the_default_is_small_and_grows_past_its_capacity(tmp_path):
     with Site(ring(400)) as site:
-        Crawl(tmp_path / "a", site.url("/0"), capacity=1000000).run("--pages", 1)
-        assert os.path.getsize(tmp_path / "a" / "cache-1.seen") <= 4 * 1000000
+        small = Crawl(tmp_path / "a", site.url("/0"), capacity=None)
+        small.run("--pages", 26)
+        assert on_disk(small, "cache-1.seen") + on_disk(small, "cache-1.keys") <= 65536
+        assert os.stat(tmp_path / "a" / "cache-1.keys").st_mode & 0o777 == 0o600
         # At 1e-6, one run in 5000 would lose a page.
-        crawl = Crawl(tmp_path / "b", site.url("/0"), capacity=50).run("--rate", "1e-9")
+        crawl = Crawl(tmp_path / "b", site.url("/0"), capacity=50)
+        crawl.run("--rate", "1e-8", "--pages", 100)
+        assert crawl.report()["cache"] == "spatial:4/blocked" and info(crawl, "cache-1.seen")["capacity"] < 1000
+        crawl.run("--pages", 400)
         assert crawl.urls() == sorted(map(site.url, ring(400)))
-        report = crawl.report()
-        assert report["cache"] == "growing/bloom" and report["rate"] <= 1e-9
-        assert len(info(crawl, "cache-1.seen")["parts"]) > 1
+        report, cache = crawl.report(), info(crawl, "cache-1.seen")
+        assert report["cache"] == "spatial:4/blocked" and report["rate"] <= 1.1e-8 and report["discovered"] == 0
+        assert 400 <= cache["capacity"] < 1000
+        assert os.path.getsize(tmp_path / "b" / "cache-1.keys") == 400 * 16
         # The next visit knows better: 1.5 times as many as there were.
         crawl = Crawl(tmp_path / "b", capacity=None)
         crawl.run("--revisit", "all")
         assert info(crawl, "cache-2.seen")["capacity"] == 1500      # the least
-        assert crawl.report()["cache"] == "bloom" and crawl.report()["pages"] == 400
+        assert crawl.report()["cache"] == "spatial:4/blocked" and crawl.report()["pages"] == 400
+        assert not os.path.exists(tmp_path / "b" / "cache-1.keys")
+
+
+def test_a_cache_of_an_older_version_gets_parts_when_it_is_full(tmp_path):
+    """It was a bloom filter of half the rate, and kept no keys."""
+    with Site(ring(400)) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"), capacity=50)
+        crawl.run("--pages", 20)
+        path = os.path.join(crawl.folder, "cache-1.seen")
+        old = info(crawl, "cache-1.seen")
+        made = subprocess.run([SEEN, "build", "-o", path + ".old", "--kind", "bloom", "--profile", "whatwg", "--rate",
+                               "5e-7", "--capacity", "50", "--seed", str(old["seed"]), "--meta",
+                               "journal=" + old["meta"]["journal"], "-"], input=b"".join(
+                                   site.url(at).encode() + b"\n" for at in site.paths()))
+        assert made.returncode == 0
+        os.rename(path + ".old", path)
+        os.remove(os.path.join(crawl.folder, "cache-1.keys"))
+        crawl.run("--pages", 1000)
+        assert sorted(set(site.paths())) == sorted(ring(400))
+        assert crawl.report()["cache"] == "growing/bloom" and len(info(crawl, "cache-1.seen")["parts"]) > 1
+        assert not os.path.exists(os.path.join(crawl.folder, "cache-1.keys"))
+
+
+def test_a_cache_without_its_keys_is_made_again(tmp_path):
+    with Site(ring(400)) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"), capacity=50)
+        crawl.run("--pages", 50)
+        os.remove(os.path.join(crawl.folder, "cache-1.keys"))
+        crawl.run("--pages", 1000)
+        assert site.paths() == sorted(ring(400)) and crawl.report()["cache"] == "spatial:3/blocked"
+        assert os.path.getsize(os.path.join(crawl.folder, "cache-1.keys")) == 400 * 16
+
+
+def test_a_crawl_that_is_killed_while_its_cache_grows_goes_on(tmp_path):
+    with Site(ring(1000)) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"), capacity=64)
+        for more in (100, 150, 300, 300):
+            before = len(site.log)
+            site.hold(more)
+            process = subprocess.Popen(crawl.command("--quiet"))
+            site.wait_for(before + more)
+            process.kill()
+            process.wait(60)
+            site.release()
+        crawl.run()
+        assert set(site.paths()) == set(ring(1000))
+        assert crawl.urls() == sorted(map(site.url, ring(1000)))
+        assert info(crawl, "cache-1.seen")["kind"] == "spatial:3/blocked"
 
 
 @pytest.mark.parametrize("options", [(), ("--cache", "counting:4"), ("--cache", "routed:4,md5/bloom"),

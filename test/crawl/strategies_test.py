@@ -250,7 +250,7 @@ def test_urls_only_lists_what_is_found(tmp_path):
         assert crawl.lines("urls.txt")[:len(listed)] == listed
         assert sorted(crawl.lines("urls.txt")) == everything
         assert {name for name in os.listdir(crawl.folder) if not name.startswith("state.db")} == {
-            "cache-1.seen", "crawl.log", "lock", "urls.txt"}
+            "cache-1.keys", "cache-1.seen", "crawl.log", "lock", "urls.txt"}
 
 
 def test_urls_only_survives_kills(tmp_path):
