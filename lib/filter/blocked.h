@@ -29,7 +29,9 @@ enum {
     WORDS = 8, /* per line */
     MARK_BITS = 51,
     MARK_SHIFT = 64 - MARK_BITS,
-    AHEAD = 32 /* keys between the prefetch of a line and its use */
+    AHEAD = 32, /* keys between the prefetch of a line and its use */
+    FAR_AHEAD = 128,   /* the same in filters of FAR_FROM bytes and more */
+    FAR_FROM = 1 << 23
 };
 
 #define BLOCKED_LEAST_RATE 1e-4 /* plans below it are refused */
