@@ -66,7 +66,7 @@
 #include "args.h"
 #include "ribbon_inside.h"
 
-enum { BATCH = 32 };
+enum { BATCH = 128 };
 #define INLINE static inline __attribute__((always_inline))
 
 /* --- lookups --- */

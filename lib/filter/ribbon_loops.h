@@ -12,6 +12,10 @@
  * per key with a million keys and with ten million, half of them in the
  * filter, 256 per call (EPYC, Zen 5): AVX2 7.1 and 7.9, popcnt 9.7 and 10.6,
  * popcnt without that constant 11.4 and 12.3.
+ *
+ * A batch is fetched before it is looked at. Of 32 keys memory is idle between
+ * two batches: 15.9 ns per key with 40 million, 13.4 with 64, 11.7 with 128; in
+ * the cache 128 are 5 % faster than 32.
  */
 #define LOOP \
     TARGET \
