@@ -71,7 +71,8 @@ static const struct option options[] = {
       "or bf://HOST:PORT/NAME; see doc/remote.md (default: each worker has "
       "its own, in memory)" },
     { "capacity", 0, COUNT, "N", AT(capacity),
-      "links per visit that a filter of --cache is made for (default 1M)" },
+      "links per visit that a filter of --cache is made for (default 1M; "
+      "100,000 of bf://, which grows)" },
     CRAWL_PER_ADDRESS_OPTION,
     CRAWL_MACHINE_OPTIONS,
     { .name = NULL }

@@ -28,6 +28,10 @@
 
 #include "../../remote/remote.h"
 
+/* URLs of a filter that a server makes, if nobody said how many will come: it
+   gets parts, each twice as large. One in Redis does not. */
+enum { CRAWL_SERVER_FIRST = 100000 };
+
 struct crawl_server {
     const char
         *base;     /* the address that was given; NULL: there is no server */

@@ -91,8 +91,9 @@ static enum seen_code restore_key(void *owner, const struct seen_key *key,
         code = seen_filter_has(c->filter, key, 1, &seen, why);
     if (code == SEEN_OK && c->known)
         code = crawl_cache_ask_known(c, key, 1, &seen, why);
-    return code == SEEN_OK && !seen ? crawl_cache_grow_by(c, key, 1, why)
-                                    : code;
+    return code == SEEN_OK && !seen
+               ? crawl_growth_add(&c->growth, &c->filter, key, 1, why)
+               : code;
 }
 
 static enum seen_code restore_url(void *owner, int64_t id,
@@ -134,10 +135,10 @@ static enum seen_code load(struct crawl_cache *c, bool *whole,
     c->last = c->saved = strtoll(row, NULL, 10);
     mark = seen_meta_get(c->filter, "keys");
     if (mark)
-        crawl_keys_resume(&c->keys,
+        crawl_keys_resume(&c->growth.keys,
                           crawl_cache_keys_path(c->state, c->state->visit.id),
                           mark);
-    *whole = c->keys.kept || !mark;
+    *whole = c->growth.keys.kept || !mark;
     return SEEN_OK;
 }
 
@@ -294,7 +295,7 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
     *c = (struct crawl_cache){ .state = s,
                                .settings = settings,
                                .since = clock_ms(),
-                               .keys.fd = -1,
+                               .growth.keys.fd = -1,
                                .server = c->server };
     crawl_server_init(&c->server, settings->cache, "crawl", c->server.warn,
                       c->server.whose);
@@ -324,8 +325,7 @@ enum seen_code crawl_cache_open(struct crawl_cache *c, struct crawl_state *s,
 void crawl_cache_close(struct crawl_cache *c)
 {
     seen_filter_free(c->filter);
-    seen_filter_free(c->next);
-    crawl_keys_close(&c->keys);
+    crawl_growth_close(&c->growth);
     seen_filter_free(c->earlier);
     seen_filter_free(c->known);
     free(c->path);
@@ -379,7 +379,7 @@ enum seen_code crawl_cache_add(struct crawl_cache *c,
     c->last = last;
     return c->server.base && !c->in_memory
                ? crawl_remote_keep(c, key, n, why)
-               : crawl_cache_grow_by(c, key, n, why);
+               : crawl_growth_add(&c->growth, &c->filter, key, n, why);
 }
 
 enum seen_code crawl_cache_replay(struct crawl_cache *c,
@@ -453,9 +453,9 @@ enum seen_code crawl_cache_save(struct crawl_cache *c, bool now,
         return SEEN_OK;
     snprintf(row, sizeof row, "%lld", (long long)c->last);
     code = seen_meta_set(c->filter, "journal", row, why);
-    if (code == SEEN_OK && c->keys.kept)
-        code = crawl_keys_flush(&c->keys, mark, why);
-    if (code == SEEN_OK && c->keys.path)
+    if (code == SEEN_OK && c->growth.keys.kept)
+        code = crawl_keys_flush(&c->growth.keys, mark, why);
+    if (code == SEEN_OK && c->growth.keys.path)
         code = seen_meta_set(c->filter, "keys", mark, why);
     if (code == SEEN_OK)
         code = seen_store_save(c->filter, c->path, why);

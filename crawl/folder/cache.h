@@ -18,7 +18,7 @@
  * gave alone: false positives that were discovered (thesis, 1.5).
  *
  * The default begins small and is replaced by a larger one when it is full:
- * cache_grow.c.
+ * crawl/cache/growth.c.
  *
  * Every page that was ever fetched is in the cache of a visit from its begin:
  * those that are due are queued by their rows, and those that are not cost no
@@ -42,9 +42,9 @@
 
 #include "../../lib/text/buffer.h"
 #include "../../lib/text/map.h"
+#include "../cache/growth.h"
 #include "../cache/server.h"
 #include "../page/settings.h"
-#include "cache_keys.h"
 #include "state.h"
 
 struct crawl_cache {
@@ -54,9 +54,7 @@ struct crawl_cache {
     struct seen_filter *known;   /* pages of earlier visits: fuse+KIND */
     char *path;
 
-    struct crawl_keys keys;    /* all that the filter has; then it can grow */
-    struct seen_filter *next;  /* a larger one, if it is being made, */
-    uint64_t copied, sum;      /* of so many of the keys, which sum up to this */
+    struct crawl_growth growth;
 
     /* --cache redis://... or bf://...: see cache_remote.h */
     const struct crawl_settings *settings;

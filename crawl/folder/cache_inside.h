@@ -3,7 +3,6 @@
  *
  *     cache.c           open, ask, add, save
  *     cache_plan.c      which filter a visit begins with
- *     cache_grow.c      a larger one when it is full, of cache_keys.h
  *     cache_audit.c     how often it was wrong, by an exact sample
  *     cache_known.c     a fuse of the pages that are known
  *     cache_remote.c    a filter on a server, with cache_record.c and
@@ -25,14 +24,6 @@ bool crawl_cache_has_fuse(const struct crawl_settings *settings);
 
 /* Make an empty filter for the visit, in memory: c->filter. */
 enum seen_code crawl_cache_make(struct crawl_cache *c, struct seen_error *why);
-
-/* --- growth --- */
-
-/* Add keys to a filter in memory, which grows when it is full: a bounded number
-   of keys is copied for each one that is added. */
-enum seen_code crawl_cache_grow_by(struct crawl_cache *c,
-                                   const struct seen_key *key, size_t n,
-                                   struct seen_error *why);
 
 /* --- audit --- */
 

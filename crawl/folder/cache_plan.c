@@ -3,7 +3,7 @@
  *
  * The number of URLs is not known when a visit begins. A first visit has room
  * for what --capacity says, or for few; later ones for half as many more as the
- * visit before had. A cache that keeps its keys grows past that: cache_grow.c.
+ * visit before had. A cache that keeps its keys grows past that: crawl/cache/growth.c.
  */
 #include "cache_inside.h"
 
@@ -38,7 +38,7 @@ static uint64_t choose_capacity(const struct crawl_cache *c, bool grows)
         before = seen_filter_entries(c->known) / 6;
     if (before > 0)
         return before < 1000 ? 1500 : (uint64_t)(1.5 * before);
-    return grows ? FEW : USUAL;
+    return c->server.reserves ? CRAWL_SERVER_FIRST : grows ? FEW : USUAL;
 }
 
 /* What keeps its keys grows: the default, and kinds whose capacity nobody gave.
@@ -103,7 +103,7 @@ enum seen_code crawl_cache_make(struct crawl_cache *c, struct seen_error *why)
         return crawl_server_new(&c->filter, c->server.base, &plan, why);
     if (keeps && !(path = crawl_cache_keys_path(c->state, c->state->visit.id)))
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for the cache");
-    crawl_keys_close(&c->keys);
-    crawl_keys_begin(&c->keys, path);
+    crawl_keys_close(&c->growth.keys);
+    crawl_keys_begin(&c->growth.keys, path);
     return seen_filter_new(&c->filter, &plan, why);
 }

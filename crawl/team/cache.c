@@ -199,7 +199,9 @@ static enum seen_code make_filter(struct crawl *c,
     const struct crawl_team *t = crawl_team_of(c);
     struct seen_plan plan = {
         .profile = "whatwg",
-        .capacity = t->settings.capacity ? t->settings.capacity : CAPACITY,
+        .capacity = t->settings.capacity ? t->settings.capacity
+                    : t->server.reserves ? CRAWL_SERVER_FIRST
+                                         : CAPACITY,
         .rate = visit->job->settings.rate > 0 ? visit->job->settings.rate
                                               : 1e-6,
         .seed = visit->job->seed

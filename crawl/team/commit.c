@@ -464,12 +464,12 @@ static enum seen_code added(struct crawl_group *g, struct seen_error *why)
         return SEEN_OK;
     }
     for (size_t i = 0; code == SEEN_OK && i < r->all.links; i++) {
-        struct seen_filter *filter =
-            crawl_team_visit_of(r->found[i]->page)->filter;
+        struct crawl_team_visit *visit = crawl_team_visit_of(
+            r->found[i]->page);
 
-        if (filter && is_row(r, i))
-            code = seen_filter_add(filter, &r->found[i]->link->key, 1, NULL,
-                                   why);
+        if (visit->filter && is_row(r, i))
+            code = crawl_growth_add(&visit->growth, &visit->filter,
+                                    &r->found[i]->link->key, 1, why);
     }
     return code;
 }

@@ -19,6 +19,7 @@
 #include <seen/filter.h>
 
 #include "../../frontier/shared.h"
+#include "../cache/growth.h"
 #include "../cache/server.h"
 #include "../engine/store.h"
 #include "../job/job.h"
@@ -29,6 +30,7 @@ struct crawl_team_visit {
     int64_t id;
     struct crawl_job *job;
     struct seen_filter *filter; /* of links whose rows are there; or NULL */
+    struct crawl_growth growth; /* of one in memory */
     struct map queries;         /* pages per path with a query */
     atomic_size_t pages;        /* in memory */
     int64_t fetched;            /* by all workers, as far as is known */

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seen/kind.h>
+
 #include "../../lib/disk/clock.h"
 #include "../../lib/text/array.h"
 #include "../../lib/text/json.h"
@@ -26,7 +28,7 @@ enum {
     SAY_AFTER = 10000, /* ms that a worker waits for jobs without a word */
     LOOK_EVERY = 500, /* ms between looks for jobs and ends of visits */
     KEPT_FOR = 60000, /* ms that a visit without pages in memory is kept */
-    FILTER_FIRST = 10000, /* links; it grows */
+    FILTER_FIRST = 12000, /* links; it grows */
     SPENT = 64,           /* visits that end between two commits */
     BATCHES = 16          /* of known pages, between two commits */
 };
@@ -37,21 +39,26 @@ static void free_visit(struct crawl_team_visit *visit)
 {
     crawl_job_free(visit->job);
     seen_filter_free(visit->filter);
+    crawl_growth_close(&visit->growth);
     crawl_queries_clear(&visit->queries);
     free(visit);
 }
 
-static enum seen_code make_filter(struct crawl_team_visit *visit,
+static enum seen_code make_filter(const struct crawl_team *t,
+                                  struct crawl_team_visit *visit,
                                   struct seen_error *why)
 {
-    const struct seen_plan plan = { .kind = "growing/bloom",
-                                    .profile = "whatwg",
-                                    .capacity = FILTER_FIRST,
-                                    .rate = visit->job->settings.rate > 0
-                                                ? visit->job->settings.rate
-                                                : 1e-6,
-                                    .seed = visit->job->seed };
+    struct seen_plan plan = { .profile = "whatwg",
+                              .capacity = FILTER_FIRST,
+                              .rate = visit->job->settings.rate > 0
+                                          ? visit->job->settings.rate
+                                          : 1e-6,
+                              .seed = visit->job->seed,
+                              .over = true };
 
+    seen_kind_for_rate(plan.kind, plan.rate);
+    crawl_keys_begin_unnamed(&visit->growth.keys,
+                             t->folder ? t->folder : t->settings.temporary);
     return seen_filter_new(&visit->filter, &plan, why);
 }
 
@@ -115,7 +122,7 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
         visit->job->shared.owned_by_store = visit;
         if (!crawl_team_of(c)->settings.no_filter &&
             !crawl_team_of(c)->settings.cache)
-            code = make_filter(visit, why);
+            code = make_filter(crawl_team_of(c), visit, why);
     }
     if (code == SEEN_OK && !map_set(&crawl_team_of(c)->visits, &visit->id,
                                     sizeof visit->id, visit))

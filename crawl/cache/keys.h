@@ -1,11 +1,11 @@
 /*
- * cache_keys.h - all keys of a URL cache, in a file: cache-N.keys.
+ * keys.h - all keys of a URL cache, in a file: cache-N.keys.
  *
  * A filter cannot say which keys it has, so that a larger one cannot be made of
  * it. The rows of a crawl can, but these are texts in three tables, and pages
  * move from one to another while a crawl runs. So each key that is added to a
  * cache is appended to a file, 16 bytes, which nothing reads until the cache is
- * full (cache_grow.c).
+ * full (growth.c).
  *
  *     crawl_keys_begin(&k, path);
  *     crawl_keys_add(&k, key, n, &why);
@@ -24,8 +24,8 @@
  *
  * Threads: one at a time.
  */
-#ifndef SEEN_CRAWL_CACHE_KEYS_H
-#define SEEN_CRAWL_CACHE_KEYS_H
+#ifndef SEEN_CRAWL_KEYS_H
+#define SEEN_CRAWL_KEYS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,16 +37,22 @@ enum { CRAWL_KEYS_MARK = 48 };
 
 struct crawl_keys {
     bool kept;            /* it has all keys of the cache */
-    char *path;           /* NULL: there was never a log */
+    char *path;           /* or NULL */
+    const char *folder;   /* of a file without a name; or NULL */
     int fd;               /* -1: not made yet, since there was no key */
-    uint64_t count, sum;  /* of keys; and of all of them: see cache_keys.c */
+    uint64_t count, sum;  /* of keys; and of all of them: see keys.c */
     uint64_t written;     /* keys; the others are in the buffer */
-    unsigned char *bytes; /* the buffer */
+    unsigned char *bytes; /* the buffer, */
+    size_t room;          /* for so many keys */
 };
 
 /* Begin a log, which takes the path: it will be freed. Nothing is made on the
    disk before there are keys. Without a path there is no log. */
 void crawl_keys_begin(struct crawl_keys *k, char *path);
+
+/* The same in a file without a name in a folder, which ends with the process. If
+   the disk is full, keys are kept no more; nothing fails. */
+void crawl_keys_begin_unnamed(struct crawl_keys *k, const char *folder);
 
 /* Go on with the log as it was when it was marked. If that is impossible, or the
    mark is NULL: kept is false. */

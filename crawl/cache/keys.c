@@ -1,5 +1,5 @@
 /*
- * cache_keys.c - all keys of a URL cache, in a file that is only appended to.
+ * keys.c - all keys of a URL cache, in a file that is only appended to.
  *
  *     key 0: lo, hi, 8 bytes each, little-endian
  *     key 1
@@ -12,7 +12,7 @@
  * goes. The sum is that of mix(lo ^ mix(hi)), modulo 2^64: whoever reads all
  * keys knows whether they are those that were written.
  */
-#include "cache_keys.h"
+#include "keys.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,7 +24,7 @@
 #include "../../lib/disk/disk.h"
 #include "../../lib/text/little.h"
 
-enum { KEY = 16, ROOM = 4096 }; /* bytes per key; keys in the buffer */
+enum { KEY = 16, LEAST = 256, MOST = 4096 }; /* bytes; keys in the buffer */
 
 static void init(struct crawl_keys *k, char *path)
 {
@@ -34,6 +34,13 @@ static void init(struct crawl_keys *k, char *path)
 void crawl_keys_begin(struct crawl_keys *k, char *path)
 {
     init(k, path);
+}
+
+void crawl_keys_begin_unnamed(struct crawl_keys *k, const char *folder)
+{
+    init(k, NULL);
+    k->folder = folder;
+    k->kept = true;
 }
 
 void crawl_keys_resume(struct crawl_keys *k, char *path, const char *mark)
@@ -66,8 +73,10 @@ static enum seen_code write_out(struct crawl_keys *k, struct seen_error *why)
     if (!n)
         return SEEN_OK;
     if (k->fd < 0)
-        k->fd = disk_open(k->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC,
-                          0600);
+        k->fd = k->path
+                    ? disk_open(k->path,
+                                O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
+                    : disk_temporary(k->folder);
     if (k->fd < 0)
         return seen_fail(why, SEEN_IO, 0,
                          "the keys of the cache cannot be kept");
@@ -77,27 +86,48 @@ static enum seen_code write_out(struct crawl_keys *k, struct seen_error *why)
     return code;
 }
 
+/* A cache of few keys needs a small buffer, and no file. */
+static enum seen_code make_room(struct crawl_keys *k, struct seen_error *why)
+{
+    const size_t room = k->room ? 2 * k->room : LEAST;
+    unsigned char *bytes;
+
+    if (k->room == MOST)
+        return write_out(k, why);
+    bytes = realloc(k->bytes, room * KEY);
+    if (!bytes)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for keys");
+    k->bytes = bytes;
+    k->room = room;
+    return SEEN_OK;
+}
+
 enum seen_code crawl_keys_add(struct crawl_keys *k, const struct seen_key *key,
                               size_t n, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
 
-    if (!k->kept)
-        return SEEN_OK;
-    if (!k->bytes && !(k->bytes = malloc(ROOM * KEY)))
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for keys");
-    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        unsigned char *to = k->bytes + (k->count - k->written) * KEY;
+    for (size_t i = 0; i < n && k->kept; i++) {
+        unsigned char *to;
 
+        if (k->count - k->written == k->room)
+            code = make_room(k, why);
+        if (code != SEEN_OK && k->path)
+            return code;
+        if (code != SEEN_OK) {
+            k->kept = false; /* it can do without */
+            return SEEN_OK;
+        }
+        to = k->bytes + (k->count - k->written) * KEY;
         little_put_64(to, key[i].lo);
         little_put_64(to + 8, key[i].hi);
         k->sum = crawl_keys_sum(k->sum, &key[i]);
-        if (++k->count - k->written == ROOM)
-            code = write_out(k, why);
+        k->count++;
     }
-    return code;
+    return SEEN_OK;
 }
 
+/* From the file, or from the buffer. */
 enum seen_code crawl_keys_read(struct crawl_keys *k, uint64_t at,
                                struct seen_key *key, size_t n,
                                struct seen_error *why)
@@ -139,7 +169,7 @@ void crawl_keys_forget(struct crawl_keys *k)
 
 void crawl_keys_close(struct crawl_keys *k)
 {
-    if (k->path && k->fd >= 0)
+    if ((k->path || k->folder) && k->fd >= 0)
         close(k->fd);
     free(k->path);
     free(k->bytes);

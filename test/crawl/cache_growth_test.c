@@ -1,7 +1,8 @@
-/* cache_grow_test.c - a cache of a crawl is replaced by a larger one when it is
+/* cache_growth_test.c - a cache of a crawl is replaced by a larger one when it is
    full, and nothing waits long for it. */
 #include "../test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "../../crawl/folder/cache_inside.h"
+#include "../../lib/disk/disk.h"
 
 enum { LEAST = 16, MOST = 256, MANY = 150000 };
 
@@ -40,7 +42,7 @@ static void begin(struct crawl_cache *c)
 
     *c = (struct crawl_cache){ .state = &at,
                                .settings = &settings,
-                               .keys.fd = -1 };
+                               .growth.keys.fd = -1 };
     if (crawl_cache_make(c, &why) != SEEN_OK)
         fail_msg("%s", why.text);
 }
@@ -48,8 +50,7 @@ static void begin(struct crawl_cache *c)
 static void end(struct crawl_cache *c)
 {
     seen_filter_free(c->filter);
-    seen_filter_free(c->next);
-    crawl_keys_close(&c->keys);
+    crawl_growth_close(&c->growth);
 }
 
 static struct seen_key key_of(uint64_t i)
@@ -62,15 +63,16 @@ static struct seen_key key_of(uint64_t i)
 static uint64_t add(struct crawl_cache *c, uint64_t first, size_t n)
 {
     struct seen_key key[CRAWL_CACHE_BATCH];
-    const uint64_t before = c->next ? c->copied : 0;
+    const uint64_t before = c->growth.next ? c->growth.copied : 0;
     const struct seen_filter *filter = c->filter;
     struct seen_error why;
 
     for (size_t i = 0; i < n; i++)
         key[i] = key_of(first + i);
-    if (crawl_cache_grow_by(c, key, n, &why) != SEEN_OK)
+    if (crawl_growth_add(&c->growth, &c->filter, key, n, &why) != SEEN_OK)
         fail_msg("%s", why.text);
-    return c->next || c->filter != filter ? c->copied - before : 0;
+    return c->growth.next || c->filter != filter ? c->growth.copied - before
+                                                 : 0;
 }
 
 static uint64_t count_found(const struct crawl_cache *c, uint64_t from,
@@ -130,7 +132,7 @@ TEST(it_grows_by_slices_and_keeps_rate_and_size)
         const uint64_t copied = add(&c, n, some);
 
         n += some;
-        assert_int_equal(c.keys.count, n);
+        assert_int_equal(c.growth.keys.count, n);
         assert_true(copied <= 2 * LEAST * some);
         growths += c.filter != was;
         assert_true(n <= seen_filter_plan(c.filter)->capacity);
@@ -165,8 +167,8 @@ TEST(one_that_was_stopped_while_it_grew_grows_then)
     filter = c.filter;
     while (n < 11900)
         add(&c, n++, 1);
-    assert_true(c.next && c.copied && c.filter == filter);
-    assert_int_equal(crawl_keys_flush(&c.keys, mark, NULL), SEEN_OK);
+    assert_true(c.growth.next && c.growth.copied && c.filter == filter);
+    assert_int_equal(crawl_keys_flush(&c.growth.keys, mark, NULL), SEEN_OK);
     add(&c, 1 << 20, 10); /* killed after these */
     c.filter = NULL;
     end(&c);
@@ -174,15 +176,15 @@ TEST(one_that_was_stopped_while_it_grew_grows_then)
     c = (struct crawl_cache){ .state = &at,
                               .settings = &settings,
                               .filter = filter };
-    crawl_keys_resume(&c.keys, crawl_cache_keys_path(&at, 1), mark);
-    assert_true(c.keys.kept);
-    assert_int_equal(c.keys.count, n);
+    crawl_keys_resume(&c.growth.keys, crawl_cache_keys_path(&at, 1), mark);
+    assert_true(c.growth.keys.kept);
+    assert_int_equal(c.growth.keys.count, n);
     while (n < 12000) {
         assert_true(add(&c, n++, 1) <= MOST);
         if (c.filter != filter)
             break;
     }
-    assert_true(c.filter != filter && !c.next);
+    assert_true(c.filter != filter && !c.growth.next);
     assert_int_equal(count_found(&c, 0, n), n);
     end(&c);
 }
@@ -196,12 +198,12 @@ TEST(a_damaged_log_makes_no_filter)
     for (; n < 11000; n += 100)
         add(&c, n, 100);
     assert_int_equal(
-        crawl_keys_flush(&c.keys, (char[CRAWL_KEYS_MARK]){ 0 }, NULL),
+        crawl_keys_flush(&c.growth.keys, (char[CRAWL_KEYS_MARK]){ 0 }, NULL),
         SEEN_OK);
-    assert_int_equal(pwrite(c.keys.fd, "damage", 6, 4000), 6);
+    assert_int_equal(pwrite(c.growth.keys.fd, "damage", 6, 4000), 6);
     for (; n < 15000; n += 100)
         add(&c, n, 100);
-    assert_true(!c.next && !c.keys.kept);
+    assert_true(!c.growth.next && !c.growth.keys.kept);
     assert_int_equal(count_found(&c, 0, n), n);
     assert_true(seen_filter_rate(c.filter) > 1e-6); /* and says so */
     end(&c);
@@ -217,7 +219,7 @@ TEST(a_log_that_was_cut_or_has_no_mark_is_not_used)
 
     begin(&c);
     add(&c, 0, 200);
-    assert_int_equal(crawl_keys_flush(&c.keys, mark, NULL), SEEN_OK);
+    assert_int_equal(crawl_keys_flush(&c.growth.keys, mark, NULL), SEEN_OK);
     end(&c);
     assert_int_equal(stat(path, &it), 0);
     assert_int_equal(it.st_mode & 0777, 0600);
@@ -232,6 +234,60 @@ TEST(a_log_that_was_cut_or_has_no_mark_is_not_used)
     assert_false(k.kept);
     crawl_keys_close(&k);
     free(path);
+}
+
+/* A worker's cache: the frontier decides, so nothing fails if keys cannot be
+   kept. The file has no name. */
+TEST(keys_without_a_name_need_no_file_while_they_are_few)
+{
+    for (int full = 0; full < 2; full++) {
+        struct crawl_cache c;
+        uint64_t n = 0;
+
+        begin(&c);
+        crawl_keys_close(&c.growth.keys);
+        crawl_keys_begin_unnamed(&c.growth.keys,
+                                 full ? "/nothing/there" : folder);
+        for (; n < 4096; n += 16)
+            add(&c, n, 16);
+        assert_int_equal(c.growth.keys.fd, -1);
+        for (; n < 30000; n += 240)
+            add(&c, n, 240);
+        assert_int_equal(c.growth.keys.kept, !full);
+        assert_true(full || seen_filter_plan(c.filter)->capacity > n);
+        assert_int_equal(count_found(&c, 0, n), n);
+        end(&c);
+    }
+}
+
+static ssize_t full_disk(int fd, const void *from, size_t len, off_t to)
+{
+    (void)fd;
+    (void)from;
+    (void)len;
+    (void)to;
+    errno = ENOSPC;
+    return -1;
+}
+
+TEST(a_disk_that_is_full_while_keys_are_copied_loses_none)
+{
+    ssize_t (*const usual)(int, const void *, size_t, off_t) = disk_pwrite;
+    struct crawl_cache c;
+    uint64_t n = 0;
+
+    begin(&c);
+    crawl_keys_close(&c.growth.keys);
+    crawl_keys_begin_unnamed(&c.growth.keys, folder);
+    while (!c.growth.next)
+        add(&c, n++, 1);
+    disk_pwrite = full_disk;
+    for (; n < 30000; n += 10)
+        add(&c, n, 10);
+    disk_pwrite = usual;
+    assert_false(c.growth.next || c.growth.keys.kept);
+    assert_int_equal(count_found(&c, 0, n), n);
+    end(&c);
 }
 
 /* With a capacity, a kind that was asked for is what it was made for. */
@@ -255,7 +311,7 @@ TEST(only_those_keep_keys_that_need_them)
         settings.capacity = made[i].capacity;
         settings.rate = 0.01;
         begin(&c);
-        assert_int_equal(c.keys.kept, made[i].kept);
+        assert_int_equal(c.growth.keys.kept, made[i].kept);
         if (made[i].capacity)
             assert_int_equal(seen_filter_plan(c.filter)->capacity, 5000);
         end(&c);
@@ -270,6 +326,8 @@ int main(void)
         cmocka_unit_test(one_that_was_stopped_while_it_grew_grows_then),
         cmocka_unit_test(a_damaged_log_makes_no_filter),
         cmocka_unit_test(a_log_that_was_cut_or_has_no_mark_is_not_used),
+        cmocka_unit_test(keys_without_a_name_need_no_file_while_they_are_few),
+        cmocka_unit_test(a_disk_that_is_full_while_keys_are_copied_loses_none),
         cmocka_unit_test(only_those_keep_keys_that_need_them),
     };
 
