@@ -9,6 +9,7 @@ are applied to the cells. New parts are not made: keys that the last part of a
 `growing` filter gets are kept in a set beside it.
 """
 import hashlib
+import re
 import struct
 
 import xxhash
@@ -162,6 +163,37 @@ class Node:
         if parent:
             parent.parts.append(self)
 
+    def sane(self):
+        """Do the numbers of the plan fit the kind?"""
+        check(("/" in self.kind) == bool(self.parts), "parts of " + self.kind)
+        for part in self.parts:
+            part.sane()
+        if self.parts:
+            most = int(self.args[0]) if self.name == "routed" else 0
+            check(self.name != "routed" or len(self.parts) == most == 1 << most.bit_length() - 1,
+                  "parts of routed")
+            return
+        check(self.size == up(self.bits, 512) // 8, "size")
+        width, blocks = self.width(), self.shape[3:]
+        if self.name in BITS or self.name == "counting":
+            check(self.bits >= width and 1 <= self.probes <= 64, "bits and probes")
+        if self.name == "counting":
+            check(width in (4, 8, 16, 32), "counters")
+        elif self.name == "layered":
+            check(self.bits == sum(self.shape), "layers")
+        elif self.name == "fuse":
+            arity, (segment, segments, attempt) = int((self.args + ["", "3"])[1] or 3), self.shape[:3]
+            check(self.bits == (segments + arity - 1) * segment * width and
+                  segment == 1 << segment.bit_length() - 1 and segments > 0, "shape of a fuse")
+        elif self.name == "ribbon":
+            bits, low, attempt = self.shape[:3]
+            layers = [b for b in blocks if b]
+            words = sum(layers) * bits - low + sum(
+                ((64 * b + 64) // 128 + 31) // 32 for b in layers[:-1])
+            check(blocks == layers + [0] * (len(blocks) - len(layers)) and 1 <= bits <= 32 and
+                  attempt < 256 and low < blocks[0] <= 1 << 42 and self.bits == 64 * words,
+                  "shape of a ribbon")
+
     def bit(self, b):
         return self.cells[b // 8] >> b % 8 & 1
 
@@ -225,6 +257,7 @@ class Filter:
             if name == "part":
                 depth, *pairs = value.split(" ")
                 stack = stack or [Node(root)]
+                check(1 <= int(depth) <= len(stack), "depth of a part")
                 stack = stack[:int(depth)]
                 stack.append(Node(dict(p.split("=", 1) for p in pairs), stack[-1]))
             elif name in NAMES and (name != "keys" or not (stack or "size" in root)):
@@ -232,7 +265,9 @@ class Filter:
             else:
                 self.meta[name] = value
         self.root = stack[0] if stack else Node(root)
+        self.root.sane()
         self.profile, self.keyed = root["profile"], "keyed" in root
+        check(re.fullmatch(r"raw|whatwg|surt(:host|:[1-9]\d?)?", self.profile), "profile")
         self.secret = secret
         if self.keyed and secret:
             value = sip128(secret, b"seen: the check value of a secret")[0] or 1
