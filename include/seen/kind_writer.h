@@ -207,6 +207,11 @@ struct seen_filter {
     struct seen_filter **part;
     unsigned parts, room, first;
 
+    /* has() for one key, in fewer instructions; or NULL. For make() of kinds
+       whose has() cannot fail, unless the filter is keyed or reads text. */
+    enum seen_code (*has_one)(const struct seen_filter *f,
+                              const struct seen_key *key, bool *seen);
+
     uint64_t offered;
     uint64_t last;    /* `lo` of the last key offered */
     uint64_t applied; /* changes that the saved file includes */

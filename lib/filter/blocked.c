@@ -119,6 +119,8 @@ static enum seen_code blocked_make(struct seen_filter *f,
     b->bytes = plan->bits / 8;
     b->salt = seen_mix(plan->seed);
     b->way = blocked_best();
+    if (plan->probes <= WORDS && !plan->keyed)
+        f->has_one = b->way->has_one;
     f->cell_bits = 1;
     f->size = plan->bits / 8;
     f->limit = seen_plan_limit(plan, plan->bits);
@@ -211,6 +213,7 @@ static inline bool set_portable(const struct view *v, const struct mark *m,
 
 const struct blocked_way blocked_portable = { .name = "portable",
                                               .has = has_portable,
+                                              .has_one = has_one_portable,
                                               .add = add_portable,
                                               .add_one = add_one_portable,
                                               .share = share_portable,

@@ -139,6 +139,9 @@ struct blocked_way {
     const char *name;
     enum seen_code (*has)(const struct blocked *b, const struct seen_key *key,
                           size_t n, bool *seen);
+    /* For k <= 8. */
+    enum seen_code (*has_one)(const struct seen_filter *f,
+                              const struct seen_key *key, bool *seen);
     uint64_t (*add)(struct blocked *b, const struct seen_key *key, size_t n,
                     bool *fresh);
     /* For k <= 8. It adds the number of bits to base.set itself. */

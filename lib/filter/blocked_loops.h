@@ -69,14 +69,16 @@ LOOP void WIDTH(has_as)(const struct blocked *b, const struct seen_key *key,
 
 /* One key and k <= 8: without a ring there are fewer instructions, so that
    calls for several keys overlap. */
-LOOP bool WIDTH(has_one)(const struct blocked *b, const struct seen_key *key)
+TARGET
+static enum seen_code WIDTH(has_one)(const struct seen_filter *f,
+                                     const struct seen_key *key, bool *seen)
 {
-    const struct marker by = marker_of(b);
-    unsigned char *cells = b->base.cells;
-    const VIEW view = VIEW_OF(cells, b->base.plan.probes);
+    const struct marker by = marker_of((const struct blocked *)f);
+    const VIEW view = VIEW_OF(f->cells, f->plan.probes);
     const struct mark m = mark_of(&by, key);
 
-    return IN(&view, &m, false);
+    *seen = IN(&view, &m, false);
+    return SEEN_OK;
 }
 
 LOOP uint64_t WIDTH(add_as)(struct blocked *b, const struct seen_key *key,
@@ -236,8 +238,7 @@ static enum seen_code WIDTH(has)(const struct blocked *b,
 {
     if (n != 1 || b->base.plan.probes > WORDS)
         return WIDTH(has_many)(b, key, n, seen);
-    *seen = WIDTH(has_one)(b, key);
-    return SEEN_OK;
+    return WIDTH(has_one)(&b->base, key, seen);
 }
 
 TARGET

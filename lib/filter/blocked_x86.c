@@ -392,6 +392,7 @@ bool set_256(const struct view256 *v, const struct mark *m, bool two,
 #define WAY(width, bits) \
     const struct blocked_way blocked_##width = { .name = #width, \
                                                  .has = has_##bits, \
+                                                 .has_one = has_one_##bits, \
                                                  .add = add_##bits, \
                                                  .add_one = add_one_##bits, \
                                                  .share = share_##bits, \

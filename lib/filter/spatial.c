@@ -70,6 +70,23 @@ static enum seen_code spatial_part(const struct seen_filter *f, unsigned i,
     return SEEN_OK;
 }
 
+/* One key needs no lists of keys. */
+static enum seen_code ask_one(const struct seen_filter *f,
+                              const struct seen_key *key, bool *seen,
+                              struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    *seen = true;
+    for (unsigned p = 0; p < f->parts && code == SEEN_OK && *seen; p++) {
+        const struct seen_filter *part = f->part[p];
+
+        code = part->has_one ? part->has_one(part, key, seen)
+                             : part->kind->has(part, key, 1, seen, why);
+    }
+    return code;
+}
+
 /* A key is looked up in a part only if all parts before it have it. */
 static enum seen_code ask(const struct seen_filter *f,
                           const struct seen_key *key, size_t n, bool *seen,
@@ -101,6 +118,8 @@ static enum seen_code spatial_has(const struct seen_filter *f,
 {
     enum seen_code code = SEEN_OK;
 
+    if (n == 1)
+        return ask_one(f, key, seen, why);
     for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
         some = n - done < BATCH ? n - done : BATCH;
         code = ask(f, key + done, some, seen + done, why);

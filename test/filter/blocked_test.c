@@ -142,13 +142,15 @@ TEST(all_widths_give_the_same_bytes_and_answers)
 }
 #endif
 
-/* Sizes around the depth of the prefetch and around the batches of share(). */
-TEST(every_size_of_batch_gives_the_answers_of_single_keys)
+/* Sizes around the depths of the prefetch and around the batches of share(). */
+static void compare_batches(uint64_t bits_a_key)
 {
-    static const size_t size[] = { 1,  2,   7,   8,   31,  32,  33,  39,  40,
-                                   41, 127, 128, 129, 255, 256, 257, 4097 };
-    struct seen_filter *f = of_probes(6, 10), *one = of_probes(6, 10);
-    struct seen_filter *shared = of_probes(6, 10);
+    static const size_t size[] = { 1,   2,   7,   8,   31,  32,  33,
+                                   39,  40,  41,  127, 128, 129, 136,
+                                   137, 255, 256, 257, 4097 };
+    struct seen_filter *f = of_probes(6, bits_a_key);
+    struct seen_filter *one = of_probes(6, bits_a_key);
+    struct seen_filter *shared = of_probes(6, bits_a_key);
     static bool fresh[5000], by_one[5000], by_many[5000];
 
     assert_int_equal(seen_filter_allow_threads(shared, NULL), SEEN_OK);
@@ -179,6 +181,14 @@ TEST(every_size_of_batch_gives_the_answers_of_single_keys)
     seen_filter_free(f);
     seen_filter_free(one);
     seen_filter_free(shared);
+}
+
+TEST(every_size_of_batch_gives_the_answers_of_single_keys)
+{
+    const uint64_t large = 8 * (uint64_t)FAR_FROM / CAPACITY + 1;
+
+    compare_batches(10);
+    compare_batches(large);
 }
 
 /* A shared filter is full where one for a single thread is, but for the keys
