@@ -19,13 +19,21 @@ for line in sys.stdin:
     print(row["bench"], row.get("crawler", ""), "measured" if good else row)
 ' pages_per_second links_per_second cpu_us_per_page memory
 }
-seen bench crawl --only seen --pages 200 --turns 1 --json 2>errors | measured
+seen bench crawl --only seen --sites generated --pages 200 --turns 1 --json \
+    2>errors | measured
+grep -v perf errors
+mkdir -p docs/sqlite3
+echo '<a href=b.html>b</a>' >docs/sqlite3/index.html
+echo '<a href=nowhere.html>404</a>' >docs/sqlite3/b.html
+seen bench crawl --only seen --docs "$PWD/docs" --sites documentation \
+    --turns 1 --json 2>errors | measured
 grep -v perf errors
 seen bench frontier --urls 20k --json | measured
 ls temp
 
 session <<'END'
 seen bench crawl --only nothing
+seen bench crawl --sites nothing
 seen bench crawl --pages 1
 seen bench crawl --turns 26
 seen bench frontier --urls 1
