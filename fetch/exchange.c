@@ -55,12 +55,15 @@ static enum seen_code too_long(const struct fetch_exchange *x,
 static enum seen_code check_range(const struct fetch_exchange *x,
                                   struct seen_error *why)
 {
+    const struct fetch_request *asks = &x->request->asks;
     const struct fetch_head *h = &x->head;
 
     if (!x->ranged)
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "sends a part instead of the whole file");
-    if (!h->ranged || h->says.from != x->request->asks.from)
+    if (!h->ranged || h->says.from != asks->from ||
+        (asks->to && h->last + 1 != asks->to &&
+         (h->last >= asks->to || h->last + 1 != h->says.total)))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "sends another part than was asked for");
     if (h->says.length != FETCH_UNKNOWN &&

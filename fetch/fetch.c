@@ -313,17 +313,22 @@ static struct fetch_pending *pending_new(const struct fetch_request *asks,
 static enum seen_code check(const struct fetch_request *request,
                             struct seen_error *why)
 {
+    const bool part = request->from || request->to;
+
     if (!value_or_none(request->etag) || !value_or_none(request->modified) ||
         !value_or_none(request->datetime))
         return seen_fail(why, SEEN_RANGE, 0,
                          "an ETag or date must be a line of text");
-    if (request->from && request->unpack)
+    if (request->to && request->to <= request->from)
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a part must end behind its first byte");
+    if (part && request->unpack)
         return seen_fail(why, SEEN_RANGE, 0,
                          "a part of a packed file cannot be unpacked");
-    if (request->raw && (request->from || request->unpack || request->due))
+    if (request->raw && (part || request->unpack || request->due))
         return seen_fail(why, SEEN_RANGE, 0,
                          "a raw request is for all of a file as it is, now");
-    if (request->post.len && (request->from || request->raw))
+    if (request->post.len && (part || request->raw))
         return seen_fail(why, SEEN_RANGE, 0,
                          "lines are posted for a whole answer, not a raw one");
     return SEEN_OK;

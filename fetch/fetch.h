@@ -175,6 +175,9 @@ struct fetch_request {
     uint64_t from;        /* the rest from this byte on; then etag and
                              modified say of which version (If-Range), and
                              200 means that it is another one */
+    uint64_t to;          /* only up to this byte, which is not part of it; the
+                             answer may end before it only where the file does.
+                             With from 0, too: the beginning. 0: to the end */
     uint64_t most;        /* bytes of body, unpacked, of this part; 0: none.
                              More of them are an error; raw: they are cut off,
                              and chunks count as they came */
@@ -182,7 +185,7 @@ struct fetch_request {
                              file that begins like it; not with `from` */
     bool raw;             /* the answer as it came: any status, no redirects,
                              chunks and codings not undone; not with `from`,
-                             `unpack` and `due` */
+                             `to`, `unpack` and `due` */
     bool per_host;        /* raw: it waits for its turn at its host, as
                              requests that are not raw always do */
     const char *accept_encoding; /* raw: what is asked for; NULL: gzip, br */

@@ -166,7 +166,7 @@ bool fetch_exchange_say(struct fetch_exchange *x)
     const struct fetch_request *asks = &x->request->asks;
     bool strong = asks->etag && asks->etag[0] == '"';
     bool good = true;
-    char from[40];
+    char range[64];
 
     say(x, &good, "Accept-Encoding",
         asks->accept_encoding ? asks->accept_encoding
@@ -181,7 +181,7 @@ bool fetch_exchange_say(struct fetch_exchange *x)
         /* Without this, libcurl waits for "100 Continue" for a second. */
         say(x, &good, "Expect", "");
     }
-    if (!asks->from) {
+    if (!asks->from && !asks->to) {
         if (asks->etag)
             say(x, &good, "If-None-Match", asks->etag);
         if (asks->modified)
@@ -191,8 +191,12 @@ bool fetch_exchange_say(struct fetch_exchange *x)
     x->ranged = strong || asks->modified || !asks->etag;
     if (!x->ranged)
         return good;
-    snprintf(from, sizeof from, "bytes=%" PRIu64 "-", asks->from);
-    say(x, &good, "Range", from);
+    if (asks->to)
+        snprintf(range, sizeof range, "bytes=%" PRIu64 "-%" PRIu64, asks->from,
+                 asks->to - 1);
+    else
+        snprintf(range, sizeof range, "bytes=%" PRIu64 "-", asks->from);
+    say(x, &good, "Range", range);
     if (strong || asks->modified)
         say(x, &good, "If-Range", strong ? asks->etag : asks->modified);
     return good;

@@ -105,6 +105,40 @@ TEST(a_part_says_which_it_is)
     assert_int_equal(g.total, 4);
 }
 
+TEST(a_part_ends_where_it_was_asked_to_or_where_the_file_does)
+{
+    static const struct {
+        const char *path;
+        uint64_t from, to;
+        enum seen_code code;
+    } parts[] = {
+        { "/part", 5, 10, SEEN_OK },
+        { "/part", 5, 12, SEEN_OK },         /* the file has 10 bytes */
+        { "/part-star", 5, 10, SEEN_OK },    /* of an unknown length, */
+        { "/part-star", 5, 12, SEEN_CORRUPT }, /* which ends later */
+        { "/part-inner", 5, 8, SEEN_OK },
+        { "/part-inner", 5, 10, SEEN_CORRUPT }, /* of 11 bytes */
+        { "/part-inner", 5, 7, SEEN_CORRUPT },
+        { "/part-first", 0, 5, SEEN_OK },
+        { "/part-first", 0, 4, SEEN_CORRUPT },
+        { "/part-first", 1, 5, SEEN_CORRUPT },
+        { "/part", 5, 5, SEEN_RANGE },
+        { "/part", 5, 1, SEEN_RANGE },
+    };
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        struct got g = get(&here, NULL,
+                           &(struct fetch_request){ .url = parts[i].path,
+                                                    .from = parts[i].from,
+                                                    .to = parts[i].to,
+                                                    .most = 10 });
+
+        if (g.code != parts[i].code)
+            fail_msg("%s %d-%d: %d %s", parts[i].path, (int)parts[i].from,
+                     (int)parts[i].to, (int)g.code, g.why);
+    }
+}
+
 TEST(nested_gzip_is_undone_once)
 {
     struct got g = get(&here, NULL,
@@ -174,6 +208,12 @@ TEST(requests_say_what_they_should)
                                          .etag = "W/\"a\"",
                                          .modified = date },
                 "\r\nIf-Range: Sun, 15 Nov 2026 10:00:00 GMT\r\n", "W/");
+    assert_asks(&(struct fetch_request){ .from = 5, .to = 6 },
+                "\r\nRange: bytes=5-5\r\n", "If-");
+    assert_asks(&(struct fetch_request){ .to = 131072 },
+                "\r\nRange: bytes=0-131071\r\n", "If-");
+    assert_asks(&(struct fetch_request){ .to = 9, .etag = "\"a\"" },
+                "\r\nIf-Range: \"a\"\r\n", "If-None");
     /* A weak ETag alone cannot say of which version the part should be. */
     assert_asks(&(struct fetch_request){ .from = 5, .etag = "W/\"a\"" },
                 "GET /echo", "ange");
@@ -457,6 +497,8 @@ int main(void)
         cmocka_unit_test(a_head_says_nothing_in_control_bytes_or_at_length),
         cmocka_unit_test(what_is_said_before_or_after_the_head_does_not_count),
         cmocka_unit_test(a_part_says_which_it_is),
+        cmocka_unit_test(
+            a_part_ends_where_it_was_asked_to_or_where_the_file_does),
         cmocka_unit_test(nested_gzip_is_undone_once),
         cmocka_unit_test(requests_say_what_they_should),
         cmocka_unit_test(lines_cannot_be_smuggled_into_a_request),

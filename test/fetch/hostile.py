@@ -136,6 +136,8 @@ RAW = {
     # parts
     "/part": part(b"bytes 5-9/10"),
     "/part-star": part(b"bytes 5-9/*"),
+    "/part-inner": part(b"bytes 5-7/11", b"wor"),
+    "/part-first": part(b"bytes 0-4/10"),
     "/part-wrong-from": part(b"bytes 4-8/10"),
     "/part-wrong-unit": part(b"lines 5-9/10"),
     "/part-total-small": part(b"bytes 5-9/4"),
