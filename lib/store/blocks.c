@@ -29,6 +29,8 @@
 #include <time.h>
 
 #include "../disk/disk.h"
+#include "../text/array.h"
+#include "../text/memory.h"
 #include "journal.h"
 
 enum { TRIES = 1000 };
@@ -263,7 +265,12 @@ static enum seen_code check_block(struct store_blocks *b,
 
 /* --- the blocks of a key ---------------------------------------------------- */
 
-enum block_act { ANNOUNCE, CHECK, CHANGE };
+enum block_act { ANNOUNCE, CHECK, CHANGE, LIST };
+
+struct block_list {
+    uint64_t *block;
+    size_t n, room;
+};
 
 struct block_walk {
     struct store_blocks *b;
@@ -271,7 +278,20 @@ struct block_walk {
     const struct seen_key *key;
     bool under;
     enum block_act act;
+    struct block_list *list; /* for LIST */
 };
+
+static enum seen_code list_block(struct block_list *l, uint64_t i,
+                                 struct seen_error *why)
+{
+    uint64_t *more = array_grow(l->block, &l->room, l->n + 1, sizeof *more);
+
+    if (!more)
+        return no_memory_for(why, "a list of blocks");
+    l->block = more;
+    more[l->n++] = i;
+    return SEEN_OK;
+}
 
 static enum seen_code visit(const struct block_walk *w, uint64_t i,
                             struct seen_error *why)
@@ -283,6 +303,8 @@ static enum seen_code visit(const struct block_walk *w, uint64_t i,
                       POSIX_FADV_WILLNEED);
     if (w->act == CHANGE)
         set_state(w->b, i, CHANGED);
+    if (w->act == LIST && state_of(w->b, i) == UNREAD)
+        return list_block(w->list, i, why);
     return w->act == CHECK ? check_block(w->b, w->root, i, why) : SEEN_OK;
 }
 
@@ -377,6 +399,87 @@ enum seen_code store_blocks_mark(struct store_blocks *b,
                                  struct seen_error *why)
 {
     return walk_all(b, CHANGE, f, key, n, false, why);
+}
+
+/* --- blocks that are fetched ------------------------------------------------ */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static enum seen_code list_all(struct store_blocks *b, struct block_list *l,
+                               struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    for (uint64_t i = 0; i < b->head.blocks && code == SEEN_OK; i++)
+        if (state_of(b, i) == UNREAD)
+            code = list_block(l, i, why);
+    if (code == SEEN_OK && !l->n)
+        __atomic_store_n(&b->whole, true, __ATOMIC_RELEASE);
+    return code;
+}
+
+enum seen_code store_blocks_unread(struct store_blocks *b,
+                                   const struct seen_filter *f,
+                                   const struct seen_key *key, size_t n,
+                                   bool under, uint64_t **block, size_t *count,
+                                   struct seen_error *why)
+{
+    struct block_list l = { .n = 0 };
+    struct block_walk w = {
+        .b = b, .root = f, .under = under, .act = LIST, .list = &l
+    };
+    enum seen_code code = key ? SEEN_OK : list_all(b, &l, why);
+    size_t kept = 0;
+
+    for (size_t i = 0; key && i < n && code == SEEN_OK; i++) {
+        w.key = &key[i];
+        code = walk(&w, f, why);
+    }
+    *block = l.block;
+    *count = 0;
+    if (code != SEEN_OK) {
+        free(l.block);
+        *block = NULL;
+        return code;
+    }
+    if (l.n)
+        qsort(l.block, l.n, sizeof *l.block, by_number);
+    for (size_t i = 0; i < l.n; i++)
+        if (!i || l.block[i] != l.block[i - 1])
+            l.block[kept++] = l.block[i];
+    *count = kept;
+    return SEEN_OK;
+}
+
+bool store_blocks_here(struct store_blocks *b, uint64_t i)
+{
+    if (state_of(b, i) != UNREAD)
+        return true;
+    pthread_mutex_lock(&b->mutex);
+    if (state_of(b, i) == UNREAD && compare(b, i, NULL) == SEEN_OK)
+        set_state(b, i, SOUND);
+    pthread_mutex_unlock(&b->mutex);
+    return state_of(b, i) != UNREAD;
+}
+
+enum seen_code store_blocks_put(struct store_blocks *b, uint64_t i,
+                                const unsigned char *bytes,
+                                struct seen_error *why)
+{
+    const struct store_head *h = &b->head;
+    size_t len = store_block_len(h, i);
+    enum seen_code code = store_block_check(h, b->table, i, bytes, len, why);
+
+    if (code == SEEN_OK)
+        code = disk_write(b->fd, bytes, len, h->cells_at + i * h->block, why);
+    if (code == SEEN_OK)
+        set_state(b, i, SOUND);
+    return code;
 }
 
 /* --- all blocks ------------------------------------------------------------- */

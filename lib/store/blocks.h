@@ -52,6 +52,26 @@ enum seen_code store_blocks_check(struct store_blocks *b,
                                   const struct seen_key *key, size_t n,
                                   bool under, struct seen_error *why);
 
+/*
+ * For a file whose blocks are fetched when keys need them (ranges.c). The numbers
+ * of the blocks that keys read, without those that were found to be sound: in
+ * ascending order, each once. Of no keys: of all blocks. The list belongs to the
+ * caller.
+ */
+enum seen_code store_blocks_unread(struct store_blocks *b,
+                                   const struct seen_filter *f,
+                                   const struct seen_key *key, size_t n,
+                                   bool under, uint64_t **block, size_t *count,
+                                   struct seen_error *why);
+
+/* Has the file the bytes of this block that the table says? */
+bool store_blocks_here(struct store_blocks *b, uint64_t i);
+
+/* These bytes came for it: compare them with the table, and write them. */
+enum seen_code store_blocks_put(struct store_blocks *b, uint64_t i,
+                                const unsigned char *bytes,
+                                struct seen_error *why);
+
 /* Check all that are unread. After that nothing is checked any more. */
 enum seen_code store_blocks_check_all(struct store_blocks *b,
                                       const struct seen_filter *f,

@@ -263,6 +263,37 @@ static enum seen_code gap_check(const struct store_head *h, int fd,
     return code;
 }
 
+/* Room for all between the head, which is known, and the cells. */
+static enum seen_code rest_new(struct store_front *front, size_t *len,
+                               struct seen_error *why)
+{
+    *len = (size_t)(front->head.cells_at - HEAD);
+    front->rest = malloc(*len);
+    front->text = malloc((size_t)front->head.text_len + 1);
+    return front->rest && front->text
+               ? SEEN_OK
+               : seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes",
+                           *len);
+}
+
+/* It has its bytes, unless `code` says why not: check them. */
+static enum seen_code rest_taken(struct store_front *front, size_t len,
+                                 enum seen_code code, struct seen_error *why)
+{
+    if (code == SEEN_OK)
+        code = front_check(front, len, why);
+    if (code != SEEN_OK) {
+        store_front_clear(front);
+        return code;
+    }
+    memcpy(front->text, front->rest, (size_t)front->head.text_len);
+    front->text[front->head.text_len] = '\0';
+    /* table_at is a multiple of 8, and so is HEAD: the words are aligned. */
+    front->table = (uint64_t *)(void *)(front->rest +
+                                        (front->head.table_at - HEAD));
+    return SEEN_OK;
+}
+
 enum seen_code store_front_read(struct store_front *front, int fd,
                                 struct seen_error *why)
 {
@@ -281,25 +312,27 @@ enum seen_code store_front_read(struct store_front *front, int fd,
         code = gap_check(&front->head, fd, why);
     if (code != SEEN_OK)
         return code;
-    len = (size_t)(front->head.cells_at - HEAD);
-    front->rest = malloc(len);
-    front->text = malloc((size_t)front->head.text_len + 1);
-    if (!front->rest || !front->text)
-        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %zu bytes", len);
+    code = rest_new(front, &len, why);
     if (code == SEEN_OK)
         code = disk_read(fd, front->rest, len, HEAD, why);
+    return rest_taken(front, len, code, why);
+}
+
+enum seen_code store_front_take(struct store_front *front,
+                                const struct store_head *h,
+                                const unsigned char *bytes,
+                                struct seen_error *why)
+{
+    enum seen_code code;
+    size_t len;
+
+    memset(front, 0, sizeof *front);
+    front->head = *h;
+    memcpy(front->bytes, bytes, HEAD);
+    code = rest_new(front, &len, why);
     if (code == SEEN_OK)
-        code = front_check(front, len, why);
-    if (code != SEEN_OK) {
-        store_front_clear(front);
-        return code;
-    }
-    memcpy(front->text, front->rest, (size_t)front->head.text_len);
-    front->text[front->head.text_len] = '\0';
-    /* table_at is a multiple of 8, and so is HEAD: the words are aligned. */
-    front->table = (uint64_t *)(void *)(front->rest +
-                                        (front->head.table_at - HEAD));
-    return SEEN_OK;
+        memcpy(front->rest, bytes + HEAD, len);
+    return rest_taken(front, len, code, why);
 }
 
 void store_front_clear(struct store_front *front)

@@ -27,7 +27,8 @@
  * The files of this folder:
  *
  *     <seen/store.h>                              the bytes of a file
- *     load, map, refresh    reader.c ─────┐
+ *     ask by ranges         ranges.c ─────┐         └── decoys.c
+ *     load, map, refresh    reader.c ─────┤
  *     open, close           writer.c ─────┤    ┌── format.c   head, table
  *       adding              writer_add.c  ├────┼── text.c      plan as text
  *       checkpoint          checkpoint.c  │    ├── cells.c     cells
@@ -120,6 +121,13 @@ struct store_front {
 enum seen_code store_front_read(struct store_front *front, int fd,
                                 struct seen_error *why);
 void store_front_clear(struct store_front *front);
+
+/* The same of bytes in memory: all from the beginning to the cells, whose head
+   was got by store_head_get(). */
+enum seen_code store_front_take(struct store_front *front,
+                                const struct store_head *h,
+                                const unsigned char *bytes,
+                                struct seen_error *why);
 
 /* Make the filter, without cells but with the counts of the table. Refuses
    another profile or secret. */

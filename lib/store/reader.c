@@ -392,7 +392,7 @@ enum seen_code seen_store_verify(const struct seen_filter *f,
     enum seen_code code = SEEN_OK;
     bool again = r;             /* else there is no file, or a writer has it */
 
-    if (r && r->blocks)
+    if (!r || r->blocks)
         return storage_check_all(f, why);
     for (int tries = 0; again && tries < TRIES; tries++) {
         code = verify_once(r, &again, why);
