@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <seen/ranges.h>
+
 #include "lib/disk/disk.h"
 
 enum { THREADS = 4, EACH = 250 };
@@ -290,6 +292,48 @@ TEST(threads_share_a_filter_that_is_checked_block_by_block)
     }
 }
 
+/* Bytes of the file at `path`, which is read for many threads by one. */
+static enum seen_code read_file(void *of, struct seen_range *range, size_t n,
+                                uint64_t *length, struct seen_error *why)
+{
+    static int inside;
+    const int *fd = of;
+    enum seen_code code = SEEN_OK;
+    struct stat it;
+
+    assert_int_equal(__atomic_exchange_n(&inside, 1, __ATOMIC_ACQ_REL), 0);
+    assert_int_equal(fstat(*fd, &it), 0);
+    *length = (uint64_t)it.st_size;
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        if (range[i].from + range[i].len > *length)
+            range[i].len = (size_t)(*length - range[i].from);
+        code = disk_read(*fd, range[i].to, range[i].len, range[i].from, why);
+    }
+    __atomic_store_n(&inside, 0, __ATOMIC_RELEASE);
+    return code;
+}
+
+TEST(threads_share_a_filter_that_is_read_by_ranges)
+{
+    pthread_t thread[THREADS];
+    struct seen_ranges ranges = { .read = read_file };
+    int fd;
+
+    store("blocked", 300000, THREADS * EACH);
+    fd = open(path, O_RDONLY);
+    ranges.of = &fd;
+    failures = 0;
+    assert_int_equal(seen_ranges_open(&f, &ranges, NULL, NULL), SEEN_OK);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, ask_others, (void *)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(failures, 0);
+    assert_holds(f, THREADS * EACH);
+    seen_filter_free(f);
+    close(fd);
+}
+
 TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
 {
     const struct seen_access how = { .sync = SEEN_SYNC_EVERYSEC };
@@ -330,6 +374,7 @@ int main(void)
         FRESH(threads_share_flushes),
         FRESH(what_grows_can_be_saved_at_any_moment),
         FRESH(threads_share_a_filter_that_is_checked_block_by_block),
+        FRESH(threads_share_a_filter_that_is_read_by_ranges),
         FRESH(
             what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown),
     };
