@@ -3,7 +3,7 @@
  *
  * Machines are noisy and shared, so no time must be reached: what is compared
  * was measured in the same run, in alternating slices, and every figure is the
- * median of its slices.
+ * median of its slices. Where one thread works at a time, it is CPU time.
  */
 #ifndef SEEN_BENCH_H
 #define SEEN_BENCH_H
@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <seen/filter.h>
 
@@ -30,6 +31,16 @@ enum {
 static inline double bench_ns(void)
 {
     return 1e9 * clock_seconds();
+}
+
+/* Nanoseconds of CPU time of this thread, for what a busy machine must not
+   change. */
+static inline double bench_cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
 /* The median of n numbers, which are sorted on the way. */
@@ -95,6 +106,12 @@ double limit_read(const unsigned char *at, size_t size, uint64_t n);
 double limit_write(const unsigned char *at, size_t size, uint64_t n);
 double limit_line(void *buffer, size_t size, uint64_t n);
 void limit_free(void *buffer, size_t size);
+
+/* The same in calls: read a byte of the line of each of n hashes, or keys. */
+void limit_ask_hashes(const unsigned char *at, size_t size,
+                      const uint64_t *hash, size_t n, bool *answer);
+void limit_ask_keys(const unsigned char *at, size_t size,
+                    const struct seen_key *key, size_t n, bool *answer);
 
 /* ns of XXH3-128 of one made-up URL. */
 double limit_hash(void);

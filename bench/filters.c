@@ -254,17 +254,21 @@ static void show_json(const struct filter_row *row, size_t n)
 }
 
 static const char about[] =
-    "Nanoseconds per key, next to this machine's limits. First blocked and\n"
-    "its peers, in turns: the median, and the smallest and largest of 11.\n\n"
+    "Nanoseconds per key, next to this machine's limits: CPU time, but by\n"
+    "the clock for bulk builds and two threads. First blocked and its peers,\n"
+    "in turns: the smallest, the median and the largest of 11.\n\n"
     "limit       a random line of memory of 10 bits per key: read for\n"
     "            lookups, read and written back for inserts\n"
+    "limit, hashes  the line of each of an array of 8-byte hashes, in calls\n"
+    "limit, keys  the same for keys of 32 bytes, as blocked gets them\n"
     "batch       keys per call\n"
     "expected    one key per call, 32 of them expected before (see\n"
     "            seen_filter_expect() in <seen/filter.h>)\n"
     "URL lookup  of 67 bytes, hashed; XXH3 inline: what it takes at least\n"
     "2 threads   inserts into one filter, time divided by the keys of both\n"
     "bulk build  of a new filter from all keys, memory included\n"
-    "FastLocalBloom  the filter of RocksDB, in the same loop\n\n"
+    "FastLocalBloom  the filter of RocksDB, in the same loop, with 8-byte\n"
+    "            hashes\n\n"
     "Then, with --full or --filter, all kinds: the median of 25 slices.\n\n"
     "limit    a read of a random line in a buffer of 10 bits per key\n"
     "insert   adding in random order, in batches of 256\n"
@@ -374,8 +378,8 @@ static bool measure_kinds(const struct filters_options *set)
 static bool measure_batches(const struct filters_options *set)
 {
     if (!set->json)
-        printf("%11s  %-10s %-15s %5s %8s  %18s %8s\n", "keys", "what", "who",
-               "batch", "ns", "least .. most   ", "x limit");
+        printf("%11s  %-10s %-15s %5s %8s %8s %8s %8s\n", "keys", "what",
+               "who", "batch", "ns", "median", "most", "x limit");
     for (unsigned i = 0; i < (set->keys ? 1 : SIZES); i++)
         if (!bench_batches(set->keys ? set->keys : sizes[i], set->json,
                            i ? "," : "")) {

@@ -33,17 +33,17 @@ void limit_free(void *buffer, size_t size)
 }
 
 static struct fast_local peer;
-static struct seen_key key[KEYS + ASKED];
+static uint64_t hash[KEYS + ASKED];
 static bool answer[KEYS + ASKED];
 
 static int open_peer(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < LENGTH(key); i++)
-        seen_key_number(&key[i], i);
+    for (uint64_t i = 0; i < LENGTH(hash); i++)
+        hash[i] = seen_mix(i);
     if (!bench_local_open(&peer, KEYS))
         return 1;
-    bench_local_add(&peer, key, KEYS);
+    bench_local_add(&peer, hash, KEYS);
     return 0;
 }
 
@@ -60,34 +60,48 @@ static size_t count_in(size_t first, size_t n, size_t batch)
     size_t sum = 0;
 
     for (size_t i = 0; i < n; i += batch)
-        bench_local_has(&peer, key + first + i, n - i < batch ? n - i : batch,
-                        answer + i);
+        peer.has(&peer, hash + first + i, n - i < batch ? n - i : batch,
+                 answer + i);
     for (size_t i = 0; i < n; i++)
         sum += answer[i];
     return sum;
 }
 
-TEST(what_was_added_is_always_found)
+/* A large filter fetches further ahead; one that says it is large does, too. */
+static void check_found(void)
 {
-    static const size_t batch[] = { 1, 7, 31, 32, 33, 40, 41, 256, KEYS };
+    static const size_t batch[] = { 1,  7,   31,  32,  33,  40,
+                                    41, 127, 128, 129, 256, KEYS };
 
     for (size_t i = 0; i < LENGTH(batch); i++)
         assert_int_equal(count_in(0, KEYS, batch[i]), KEYS);
+}
+
+TEST(what_was_added_is_always_found)
+{
+    size_t size = peer.size;
+
+    check_found();
+    peer.size = FAR_FROM;
+    check_found();
+    peer.size = size;
 }
 
 /* Inserts look ahead, too: a key must not be lost at the end of a call. */
 TEST(keys_that_are_added_in_small_calls_are_found)
 {
     static const size_t batch[] = { 1, 2, 31, 32, 33, 100 };
+    const size_t size = peer.size;
 
-    for (size_t i = 0; i < LENGTH(batch); i++) {
-        memset(peer.cells, 0, peer.size);
+    for (size_t i = 0; i < 2 * LENGTH(batch); i++) {
+        memset(peer.cells, 0, size);
+        peer.size = i % 2 ? FAR_FROM : size;
         assert_int_equal(count_in(0, 1000, 256), 0);
-        for (size_t j = 0; j < KEYS; j += batch[i])
-            bench_local_add(&peer, key + j,
-                            KEYS - j < batch[i] ? KEYS - j : batch[i]);
+        for (size_t j = 0, n = batch[i / 2]; j < KEYS; j += n)
+            bench_local_add(&peer, hash + j, KEYS - j < n ? KEYS - j : n);
         assert_int_equal(count_in(0, KEYS, 256), KEYS);
     }
+    peer.size = size;
 }
 
 /*
@@ -122,8 +136,8 @@ TEST(both_versions_give_the_same_answers)
 
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2"))
         skip();
-    has_portable(&peer, key, LENGTH(key), answer);
-    has_avx2(&peer, key, LENGTH(key), other);
+    has_portable(&peer, hash, LENGTH(hash), answer);
+    has_avx2(&peer, hash, LENGTH(hash), other);
     assert_memory_equal(answer, other, sizeof answer);
 #else
     skip();
