@@ -42,7 +42,7 @@
 #include "json.h"
 #include "output.h"
 
-static const char kind[] = "growing/spatial:2/blocked"; /* of a file */
+enum { FIRST = 1000000 }; /* URLs that it is for at first without --filter */
 
 struct dedup {
     const char *path, *sync;
@@ -72,8 +72,8 @@ static const struct option options[] = {
     { "filter", 'f', PATH, "FILTER", offsetof(struct dedup, path),
       "remember URLs across runs in this filter; created if it is missing" },
     { "capacity", 0, COUNT, "N", offsetof(struct dedup, capacity),
-      "distinct URLs to begin with; the filter grows; default 1M. In Redis it "
-      "does not grow; default 10M" },
+      "distinct URLs to begin with; the filter grows. In Redis it does not; "
+      "default there 10M" },
     { "rate", 0, RATE, "RATE", offsetof(struct dedup, rate),
       "share of new URLs that are dropped by mistake; default 0.01%" },
     { "seed", 0, SEED, "N", offsetof(struct dedup, seed),
@@ -103,7 +103,9 @@ static enum outcome choose(struct dedup *d, struct seen_plan *plan)
 {
     struct seen_error why;
 
-    plan->capacity = d->capacity ? d->capacity : 1000000;
+    plan->capacity = d->capacity ? d->capacity
+                     : d->path   ? SEEN_FIRST_KEYS
+                                 : FIRST;
     plan->rate = d->rate > 0 ? d->rate : 0.0001;
     plan->seed = d->seed;
     strcpy(plan->profile, "whatwg");
@@ -149,8 +151,12 @@ static enum outcome begin(struct dedup *d)
     out = choose(d, &plan);
     if (out != YES)
         return out;
-    strcpy(plan.kind, kind);
-    if (seen_filter_new(&d->filter, &plan, &why) != SEEN_OK)
+    dedup_memory_kind(&plan);
+    plan.tight = true;
+    code = seen_filter_new(&d->filter, &plan, &why);
+    if (code == SEEN_OK)
+        code = seen_store_keep_keys(d->filter, &why);
+    if (code != SEEN_OK)
         return trouble_with("dedup", &why);
     do
         code = seen_store_create(d->filter, d->path, &why);
@@ -599,7 +605,8 @@ const struct command cmd_dedup = {
         "new filter has a random seed, so that another run, or the filter of "
         "the next crawl, drops other URLs by mistake.\n"
         "\n"
-        "With --filter URLs are remembered across runs. Each is printed first "
+        "With --filter URLs are remembered across runs. A file that is made "
+        "grows: FILTER.keys has the keys, 16 bytes each. Each is printed first "
         "and remembered then, so a run that is killed may print a URL again, "
         "but loses none. If standard output is a regular file, this also holds "
         "for a power failure, unless --sync no is given: the file is flushed "

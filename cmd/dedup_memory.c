@@ -19,7 +19,7 @@ struct dedup_memory {
 };
 
 /* Two of the default rate take a tenth fewer bits than one. */
-static void choose_kind(struct seen_plan *plan)
+void dedup_memory_kind(struct seen_plan *plan)
 {
     seen_kind_for_rate(plan->kind, plan->rate);
     if (!strcmp(plan->kind, "blocked"))
@@ -38,7 +38,7 @@ enum seen_code dedup_memory_new(struct dedup_memory **out,
     if (!m)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for keys");
     m->plan = *plan;
-    choose_kind(&m->plan);
+    dedup_memory_kind(&m->plan);
     code = seen_filter_new(&m->filter, &m->plan, why);
     if (code == SEEN_OK)
         code = seen_key_log_new(&m->log, &m->plan, NULL, LANES, &place, why);

@@ -25,7 +25,10 @@
 
 struct dedup_memory;
 
-/* Of a plan without a kind: the kind follows from the rate. */
+/* The kind for the rate of a plan. */
+void dedup_memory_kind(struct seen_plan *plan);
+
+/* Of a plan without a kind. */
 enum seen_code dedup_memory_new(struct dedup_memory **out,
                                 const struct seen_plan *plan,
                                 struct seen_error *why);

@@ -41,6 +41,7 @@ static const struct {
     { "GIF87a", 6, "a GIF image" },
     { "GIF89a", 6, "a GIF image" },
     { "\x89seen\r\n", 7, "a filter" },
+    { "\x89seenk\r\n", 8, "the keys of a filter" },
     { "PK\3\4", 4, "a zip file" },
     { "PAR1\x15", 5, "a Parquet file" },
     { "SQLite format 3", 16, "an SQLite database" },
