@@ -469,6 +469,7 @@ enum seen_code remote_bf_open(struct seen_filter **out,
     if (code == SEEN_OK)
         code = ask_what(r, options->profile, why);
     r->base.kind = &remote_bf;
+    r->base.has_one = NULL; /* it would look for cells in memory */
     r->base.traits |= SEEN_READS_TEXT | SEEN_IS_SLOW | SEEN_CELLS_ELSEWHERE;
     if (code != SEEN_OK) {
         int system = errno;

@@ -747,6 +747,7 @@ static void adopt(struct remote_filter *r)
 
     r->base = *r->shape;
     r->base.kind = &remote_redis;
+    r->base.has_one = NULL; /* it would look for cells in memory */
     r->base.traits = (r->shape->traits & can) | SEEN_IS_SLOW |
                      SEEN_CELLS_ELSEWHERE;
 }
