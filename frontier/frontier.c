@@ -1,10 +1,11 @@
 /*
  * frontier.c - pages and hosts as rows.
  *
- * Two trees take the inserts: the table, in the order of its ids, and the
- * index (host, priority, id), which is what a host's next pages are read
- * from. Inserts of one host end up next to each other, so that the pages of
- * the index that are written stay in the cache.
+ * Pages are packed (packs.h), many to a row, until something happens to one of
+ * them other than that it is done: a page that is to be tried again, is parked
+ * or suspected has a row of its own in the table `frontier`, under the number
+ * that it had. So has every page of a state that an earlier version made. What
+ * comes next at a host is the first of both, by priority and number.
  *
  * A host has a row with counts. To change it for every link would cost as much
  * as the link, so changes are collected in memory and written once per commit.
@@ -20,6 +21,8 @@
 #include "../lib/text/map.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/span.h"
+#include "journal.h"
+#include "packs.h"
 
 enum { REMEMBERED = 1 << 16 }; /* hosts in memory */
 
@@ -35,6 +38,7 @@ struct entry {
 
 enum {
     HOST_FIND,
+    HOST_NAME,
     HOST_ADD,
     HOST_COUNT,
     HOST_SPEND,
@@ -54,9 +58,6 @@ enum {
     PAGE_FIND,
     PAGE_EACH,
     COUNT,
-    JOURNAL_ADD,
-    JOURNAL_READ,
-    JOURNAL_CUT,
     STATEMENTS
 };
 
@@ -68,6 +69,7 @@ enum {
 
 static const char *const texts[STATEMENTS] = {
     [HOST_FIND] = "SELECT id, found FROM hosts WHERE name = ?1",
+    [HOST_NAME] = "SELECT name, found FROM hosts WHERE id = ?1",
     [HOST_ADD] = "INSERT INTO hosts (name) VALUES (?1)",
     [HOST_COUNT] = "UPDATE hosts SET queued = queued + ?2, found = found + ?3 "
                    "WHERE id = ?1",
@@ -88,9 +90,8 @@ static const char *const texts[STATEMENTS] = {
                     "stopped IS NULL AND fetched > 0 AND failures = 0 "
                     "ORDER BY due, id LIMIT ?1",
     [HOSTS_ALL] = "SELECT " HOST_COLUMNS " FROM hosts ORDER BY id",
-    [PAGE_ADD] = "INSERT INTO frontier (host, priority, via, depth, attempts, "
-                 "flags, url, path, type) VALUES (?1, ?2, ?3, ?4, 0, ?5, ?6, "
-                 "?7, ?8)",
+    [PAGE_ADD] = "INSERT INTO frontier (" PAGE_COLUMNS ") VALUES (?1, ?2, ?3, "
+                 "?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     [PAGE_REMOVE] = "DELETE FROM frontier WHERE id = ?1",
     [PAGE_PARK] = "UPDATE frontier SET host = ?3 WHERE id = ?1 AND host = ?2",
     [PAGE_DEFER] = "UPDATE frontier SET priority = ?2, attempts = ?3, "
@@ -101,14 +102,13 @@ static const char *const texts[STATEMENTS] = {
     [PAGE_EACH] = "SELECT id, url FROM frontier ORDER BY id",
     [COUNT] = "SELECT coalesce(sum(queued) FILTER (WHERE stopped IS NULL), "
               "0), coalesce(sum(queued), 0) FROM hosts WHERE queued > 0",
-    [JOURNAL_ADD] = "INSERT INTO journal (url) VALUES (?1)",
-    [JOURNAL_READ] = "SELECT id, url FROM journal WHERE id > ?1 ORDER BY id",
-    [JOURNAL_CUT] = "DELETE FROM journal WHERE id <= ?1",
 };
 
 struct frontier {
     struct sql *db;
     struct sql_statement *st[STATEMENTS];
+    struct frontier_packs *packs;
+    struct frontier_journal *journal;
     struct map names, ids;
     struct entry *changed;
     char closed[256]; /* why an origin is: what the last call returned */
@@ -116,7 +116,7 @@ struct frontier {
 
 enum seen_code frontier_create(struct sql *db, struct seen_error *why)
 {
-    return sql_run(
+    enum seen_code code = sql_run(
         db,
         "CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL "
         "UNIQUE, due INTEGER NOT NULL DEFAULT 0, queued INTEGER NOT NULL "
@@ -134,6 +134,20 @@ enum seen_code frontier_create(struct sql *db, struct seen_error *why)
         "CREATE TABLE journal (id INTEGER PRIMARY KEY AUTOINCREMENT, url TEXT "
         "NOT NULL);",
         why);
+
+    return code == SEEN_OK ? frontier_packs_create(db, 0, why) : code;
+}
+
+enum seen_code frontier_upgrade(struct sql *db, struct seen_error *why)
+{
+    struct sql_statement *st;
+    int64_t last = 0;
+    enum seen_code code = sql_prepare(
+        &st, db, "SELECT coalesce(max(id), 0) FROM frontier", why);
+
+    if (code == SEEN_OK)
+        code = sql_first(st, &last, why);
+    return code == SEEN_OK ? frontier_packs_create(db, last, why) : code;
 }
 
 enum seen_code frontier_open(struct frontier **out, struct sql *db,
@@ -148,6 +162,10 @@ enum seen_code frontier_open(struct frontier **out, struct sql *db,
     f->db = db;
     for (int i = 0; code == SEEN_OK && i < STATEMENTS; i++)
         code = sql_prepare(&f->st[i], db, texts[i], why);
+    if (code == SEEN_OK)
+        code = frontier_packs_open(&f->packs, db, why);
+    if (code == SEEN_OK)
+        code = frontier_journal_open(&f->journal, db, why);
     if (code != SEEN_OK) {
         frontier_close(f);
         return code;
@@ -171,6 +189,8 @@ void frontier_close(struct frontier *f)
     if (!f)
         return;
     forget(f);
+    frontier_packs_close(f->packs);
+    frontier_journal_close(f->journal);
     free(f);
 }
 
@@ -229,6 +249,32 @@ enum seen_code frontier_host_id(struct frontier *f, struct seen_span name,
     return code == SEEN_OK ? remember(f, name, *id, found, why) : code;
 }
 
+/* Its name, which lives until hosts are forgotten. */
+static enum seen_code name_of(struct frontier *f, int64_t host,
+                              struct seen_span *name, struct seen_error *why)
+{
+    struct entry *e = map_get(&f->ids, &host, sizeof host);
+    struct sql_statement *st = f->st[HOST_NAME];
+    enum seen_code code = SEEN_OK;
+    bool row = true;
+
+    if (!e) {
+        sql_bind_number(st, 1, host);
+        code = sql_step(st, &row, why);
+    }
+    if (code == SEEN_OK && !row)
+        return seen_fail(why, SEEN_CORRUPT, 0, "host %lld has no row",
+                         (long long)host);
+    if (code == SEEN_OK && !e) {
+        code = remember(f, sql_text(st, 0), host, sql_number(st, 1), why);
+        sql_reset(st);
+        e = map_get(&f->ids, &host, sizeof host);
+    }
+    if (code == SEEN_OK)
+        *name = (struct seen_span){ e->name, e->len };
+    return code;
+}
+
 int64_t frontier_found(struct frontier *f, int64_t host)
 {
     const struct entry *e = map_get(&f->ids, &host, sizeof host);
@@ -259,8 +305,10 @@ static enum seen_code count(struct frontier *f, int64_t host, int64_t queued,
 enum seen_code frontier_flush(struct frontier *f, struct seen_error *why)
 {
     struct sql_statement *st = f->st[HOST_COUNT];
-    enum seen_code code = SEEN_OK;
+    enum seen_code code = frontier_packs_write(f->packs, why);
 
+    if (code == SEEN_OK)
+        code = frontier_journal_write(f->journal, why);
     while (f->changed && code == SEEN_OK) {
         struct entry *e = f->changed;
 
@@ -350,6 +398,31 @@ enum seen_code frontier_origin_keep(struct frontier *f,
     return sql_do(st, why);
 }
 
+static enum seen_code add_row(struct frontier *f,
+                              const struct frontier_page *page,
+                              struct seen_error *why)
+{
+    struct sql_statement *st = f->st[PAGE_ADD];
+
+    SQL_NUMBERS(st, 1, page->id, page->host, page->priority, page->via,
+                page->depth, page->attempts, page->flags);
+    sql_bind_text(st, 8, page->url);
+    sql_bind_text(st, 9, page->path);
+    sql_bind_text(st, 10, page->type);
+    return sql_do(st, why);
+}
+
+enum seen_code frontier_unpack(struct frontier *f, int64_t id,
+                               struct seen_error *why)
+{
+    struct frontier_page page;
+    enum seen_code code;
+    bool packed;
+
+    code = frontier_packs_take(f->packs, id, &packed, &page, why);
+    return code == SEEN_OK && packed ? add_row(f, &page, why) : code;
+}
+
 enum seen_code frontier_park(struct frontier *f, int64_t host, int64_t id,
                              const struct frontier_origin *at,
                              struct seen_error *why)
@@ -362,6 +435,8 @@ enum seen_code frontier_park(struct frontier *f, int64_t host, int64_t id,
     sql_bind_number(f->st[HOST_PARK], 1, to);
     sql_bind_text(f->st[HOST_PARK], 2, at->closed);
     code = sql_do(f->st[HOST_PARK], why);
+    if (code == SEEN_OK)
+        code = frontier_unpack(f, id, why);
     if (code != SEEN_OK)
         return code;
     SQL_NUMBERS(f->st[PAGE_PARK], 1, id, host, to);
@@ -521,33 +596,30 @@ enum seen_code frontier_add(struct frontier *f,
                             const struct frontier_page *page, int64_t *id,
                             struct seen_error *why)
 {
-    struct sql_statement *st = f->st[PAGE_ADD];
-    enum seen_code code;
+    struct seen_span name;
+    enum seen_code code = name_of(f, page->host, &name, why);
 
-    SQL_NUMBERS(st, 1, page->host, page->priority, page->via, page->depth,
-                page->flags);
-    sql_bind_text(st, 6, page->url);
-    sql_bind_text(st, 7, page->path);
-    sql_bind_text(st, 8, page->type);
-    code = sql_do(st, why);
-    if (code == SEEN_OK && id) {
-        sql_bind_text(f->st[JOURNAL_ADD], 1, page->url);
-        code = sql_do(f->st[JOURNAL_ADD], why);
-        *id = sql_last_row(f->db);
-    }
+    if (code == SEEN_OK)
+        code = frontier_packs_add(f->packs, page, name, why);
+    if (code == SEEN_OK && id)
+        code = frontier_journal_add(f->journal, page->url, id, why);
     return code == SEEN_OK ? count(f, page->host, 1, 1, why) : code;
 }
 
 enum seen_code frontier_remove(struct frontier *f, int64_t host, int64_t id,
                                struct seen_error *why)
 {
+    struct frontier_page page;
     enum seen_code code;
+    bool there;
 
-    sql_bind_number(f->st[PAGE_REMOVE], 1, id);
-    code = sql_do(f->st[PAGE_REMOVE], why);
-    if (code == SEEN_OK && sql_changes(f->db) == 1)
-        code = count(f, host, -1, 0, why);
-    return code;
+    code = frontier_packs_take(f->packs, id, &there, &page, why);
+    if (code == SEEN_OK && !there) {
+        sql_bind_number(f->st[PAGE_REMOVE], 1, id);
+        code = sql_do(f->st[PAGE_REMOVE], why);
+        there = sql_changes(f->db) == 1;
+    }
+    return code == SEEN_OK && there ? count(f, host, -1, 0, why) : code;
 }
 
 enum seen_code frontier_defer(struct frontier *f,
@@ -555,7 +627,10 @@ enum seen_code frontier_defer(struct frontier *f,
                               struct seen_error *why)
 {
     struct sql_statement *st = f->st[PAGE_DEFER];
+    enum seen_code code = frontier_unpack(f, page->id, why);
 
+    if (code != SEEN_OK)
+        return code;
     SQL_NUMBERS(st, 1, page->id, page->priority, page->attempts, page->flags);
     return sql_do(st, why);
 }
@@ -576,39 +651,111 @@ static void read_page(struct sql_statement *st, struct frontier_page *page)
     };
 }
 
-enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
-                             frontier_take_page *take, void *owner,
-                             struct seen_error *why)
+static enum seen_code next_row(struct sql_statement *st, bool *more,
+                               struct frontier_page *page,
+                               struct seen_error *why)
 {
-    struct sql_statement *st = f->st[PAGE_NEXT];
-    struct frontier_page page;
-    enum seen_code code;
-    bool row;
+    enum seen_code code = sql_step(st, more, why);
 
-    SQL_NUMBERS(st, 1, host, most);
-    while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
-        read_page(st, &page);
-        if (!take(owner, &page)) {
-            sql_reset(st);
-            break;
+    if (code == SEEN_OK && *more)
+        read_page(st, page);
+    return code;
+}
+
+static bool is_before(const struct frontier_page *a,
+                      const struct frontier_page *b)
+{
+    return a->priority != b->priority ? a->priority < b->priority
+                                      : a->id < b->id;
+}
+
+/* Rows of their own, and packed pages: the first of both. */
+static enum seen_code merge(struct frontier *f, struct sql_statement *rows,
+                            unsigned most, frontier_take_page *take,
+                            void *owner, struct seen_error *why)
+{
+    struct frontier_page row, packed;
+    bool has_row, has_packed = false, goes_on = true;
+    enum seen_code code = next_row(rows, &has_row, &row, why);
+
+    if (code == SEEN_OK)
+        code = frontier_packs_next(f->packs, &has_packed, &packed, why);
+    while (code == SEEN_OK && goes_on && most-- && (has_row || has_packed)) {
+        if (has_row && (!has_packed || is_before(&row, &packed))) {
+            goes_on = take(owner, &row);
+            if (goes_on && most)
+                code = next_row(rows, &has_row, &row, why);
+        } else {
+            goes_on = take(owner, &packed);
+            if (goes_on && most)
+                code = frontier_packs_next(f->packs, &has_packed, &packed,
+                                           why);
         }
     }
     return code;
 }
 
-enum seen_code frontier_find(struct frontier *f, struct seen_span url,
-                             bool *found, struct frontier_page *page,
+enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
+                             frontier_take_page *take, void *owner,
                              struct seen_error *why)
 {
-    struct sql_statement *st = f->st[PAGE_FIND];
+    struct sql_statement *rows = f->st[PAGE_NEXT];
+    struct seen_span name;
+    enum seen_code code = name_of(f, host, &name, why);
+
+    if (code == SEEN_OK)
+        code = frontier_packs_host(f->packs, host, name, why);
+    if (code != SEEN_OK)
+        return code;
+    SQL_NUMBERS(rows, 1, host, most);
+    code = merge(f, rows, most, take, owner, why);
+    sql_reset(rows);
+    frontier_packs_stop(f->packs);
+    return code;
+}
+
+static enum seen_code find_packed(struct frontier *f, int64_t host,
+                                  struct seen_span name, struct seen_span url,
+                                  bool *found, struct frontier_page *page,
+                                  struct seen_error *why)
+{
+    enum seen_code code = frontier_packs_host(f->packs, host, name, why);
+    bool more = true;
+
+    while (code == SEEN_OK && more && !*found) {
+        code = frontier_packs_next(f->packs, &more, page, why);
+        *found = code == SEEN_OK && more && span_equal(page->url, url);
+    }
+    frontier_packs_stop(f->packs);
+    return code;
+}
+
+enum seen_code frontier_find(struct frontier *f, struct seen_span host,
+                             struct seen_span url, bool *found,
+                             struct frontier_page *page,
+                             struct seen_error *why)
+{
+    struct sql_statement *st = f->st[PAGE_FIND], *name = f->st[HOST_FIND];
     enum seen_code code;
+    int64_t id = 0;
 
     sql_reset(st);
     sql_bind_text(st, 1, url);
     code = sql_step(st, found, why);
     if (code == SEEN_OK && *found)
         read_page(st, page);
-    return code;
+    if (code != SEEN_OK || *found)
+        return code;
+    sql_bind_text(name, 1, host);
+    code = sql_first(name, &id, why);
+    return code == SEEN_OK && id
+               ? find_packed(f, id, host, url, found, page, why)
+               : code;
+}
+
+uint64_t frontier_unpacked(const struct frontier *f)
+{
+    return frontier_packs_unpacked(f->packs);
 }
 
 enum seen_code frontier_count(struct frontier *f, int64_t *waiting,
@@ -641,14 +788,21 @@ enum seen_code frontier_resume(struct frontier *f, struct seen_error *why)
 
 enum seen_code frontier_reset(struct frontier *f, struct seen_error *why)
 {
+    enum seen_code code;
+
     forget(f);
     f->changed = NULL;
-    return sql_run(f->db,
-                   "DELETE FROM frontier; DELETE FROM journal; UPDATE hosts "
-                   "SET queued = 0, fetched = 0, requests = 0, bytes = 0, "
-                   "failures = 0, stopped = NULL; DELETE FROM hosts WHERE "
-                   "instr(name, '://')",
-                   why);
+    code = frontier_packs_empty(f->packs, why);
+    if (code == SEEN_OK)
+        code = frontier_journal_empty(f->journal, why);
+    return code == SEEN_OK
+               ? sql_run(f->db,
+                         "DELETE FROM frontier; UPDATE hosts SET queued = 0, "
+                         "fetched = 0, requests = 0, bytes = 0, failures = 0, "
+                         "stopped = NULL; DELETE FROM hosts WHERE instr(name, "
+                         "'://')",
+                         why)
+               : code;
 }
 
 /* At once, and counted anew: one by one, a million pages take 20 s. */
@@ -663,11 +817,15 @@ static enum seen_code drop_flagged(struct frontier *f, unsigned flags,
         return code;
     sql_bind_number(st, 1, flags);
     code = sql_do(st, why);
+    if (code == SEEN_OK)
+        code = frontier_packs_drop(f->packs, flags, why);
     return code == SEEN_OK
-               ? sql_run(f->db,
-                         "UPDATE hosts SET queued = (SELECT count(*) FROM "
-                         "frontier WHERE host = hosts.id) WHERE queued > 0",
-                         why)
+               ? sql_run(
+                     f->db,
+                     "UPDATE hosts SET queued = (SELECT count(*) FROM "
+                     "frontier WHERE host = hosts.id) + " FRONTIER_PACKED_PAGES
+                     " WHERE queued > 0",
+                     why)
                : code;
 }
 
@@ -681,11 +839,12 @@ enum seen_code frontier_renew(struct frontier *f, unsigned except,
     code = return_parked(f, why);
     if (code == SEEN_OK && except)
         code = drop_flagged(f, except, why);
+    if (code == SEEN_OK)
+        code = frontier_journal_empty(f->journal, why);
     return code == SEEN_OK
                ? sql_run(f->db,
-                         "DELETE FROM journal; UPDATE hosts SET fetched = 0, "
-                         "requests = 0, bytes = 0, failures = 0, stopped = "
-                         "NULL",
+                         "UPDATE hosts SET fetched = 0, requests = 0, bytes = "
+                         "0, failures = 0, stopped = NULL",
                          why)
                : code;
 }
@@ -713,19 +872,21 @@ enum seen_code frontier_journal(struct frontier *f, int64_t after,
                                 frontier_take_url *take, void *owner,
                                 struct seen_error *why)
 {
-    sql_bind_number(f->st[JOURNAL_READ], 1, after);
-    return frontier_read_urls(f->st[JOURNAL_READ], take, owner, why);
+    return frontier_journal_read(f->journal, after, take, owner, why);
 }
 
 enum seen_code frontier_each(struct frontier *f, frontier_take_url *take,
                              void *owner, struct seen_error *why)
 {
-    return frontier_read_urls(f->st[PAGE_EACH], take, owner, why);
+    enum seen_code code = frontier_read_urls(f->st[PAGE_EACH], take, owner,
+                                             why);
+
+    return code == SEEN_OK ? frontier_packs_each(f->packs, take, owner, why)
+                           : code;
 }
 
 enum seen_code frontier_journal_cut(struct frontier *f, int64_t upto,
                                     struct seen_error *why)
 {
-    sql_bind_number(f->st[JOURNAL_CUT], 1, upto);
-    return sql_do(f->st[JOURNAL_CUT], why);
+    return frontier_journal_drop(f->journal, upto, why);
 }

@@ -2,20 +2,25 @@
  * frontier.h - what a visit still has to fetch.
  *
  *     hosts      name, how many pages wait, when the next one may be fetched
- *     frontier   one row per page that waits: host, priority, depth, URL
+ *     packed     pages that wait, up to 64 of a host to a row (packs.h)
+ *     frontier   those that something has happened to: a row per page
  *     journal    URLs that were added since the filter was last saved
  *
  * Pages wait per host, in the order of their priority and then of their
  * discovery. Hosts have a due time: politeness is a time at which to come
- * back, never a sleep. Everything is rows of a database (sql.h), so that ten
- * million URLs take disk and not memory, and so that one transaction moves a
- * page out and its links in.
+ * back, never a sleep. Everything is rows of a database (sql.h), so that a
+ * hundred million URLs take disk and not memory, and so that one transaction
+ * moves a page out and its links in.
  *
  *     sql_begin(db, &why);
  *     frontier_remove(f, page.host, page.id, &why);
  *     frontier_add(f, &link, &id, &why);             for each new link
  *     frontier_flush(f, &why);
  *     sql_commit(db, &why);
+ *
+ * What is added is in memory until frontier_flush(), which belongs before each
+ * commit; all functions here see it. After a rollback that is wrong: close the
+ * frontier.
  *
  * The frontier does not decide what is new: its caller asks the filter first.
  * There is no index on URLs, which would cost five to eight times as much as
@@ -74,6 +79,10 @@ enum {
 /* Make the tables, in a transaction of the caller. */
 enum seen_code frontier_create(struct sql *db, struct seen_error *why);
 
+/* Make those that version 1 of a crawl's state does not have, in the same way.
+   Without them a frontier can be read, but not written. */
+enum seen_code frontier_upgrade(struct sql *db, struct seen_error *why);
+
 enum seen_code frontier_open(struct frontier **out, struct sql *db,
                              struct seen_error *why);
 void frontier_close(struct frontier *f);
@@ -100,12 +109,19 @@ enum seen_code frontier_defer(struct frontier *f,
                               const struct frontier_page *page,
                               struct seen_error *why);
 
-/* Write the counts of hosts that changed: before each commit. */
+/* The page gets a row of its own in the table `frontier`, for statements of the
+   caller's, if it waits and has none. */
+enum seen_code frontier_unpack(struct frontier *f, int64_t id,
+                               struct seen_error *why);
+
+/* Write what was added, and the counts of hosts that changed: before each
+   commit. */
 enum seen_code frontier_flush(struct frontier *f, struct seen_error *why);
 
 /*
  * The pages of a host that come next, at most `most`, in order. take() returns
- * false to stop.
+ * false to stop. However many pages wait, no more of them are read than it
+ * gets, but for one; frontier_unpacked() counts those that are.
  */
 typedef bool frontier_take_page(void *owner, const struct frontier_page *page);
 enum seen_code frontier_next(struct frontier *f, int64_t host, unsigned most,
@@ -197,9 +213,13 @@ enum seen_code frontier_renew(struct frontier *f, unsigned except,
 enum seen_code frontier_count(struct frontier *f, int64_t *waiting,
                               int64_t *all, struct seen_error *why);
 
-/* A page that waits with this URL: reads all of them. */
-enum seen_code frontier_find(struct frontier *f, struct seen_span url,
-                             bool *found, struct frontier_page *page,
+uint64_t frontier_unpacked(const struct frontier *f);
+
+/* A page that waits with this URL, which is one of the host of that name: reads
+   all pages of the host. */
+enum seen_code frontier_find(struct frontier *f, struct seen_span host,
+                             struct seen_span url, bool *found,
+                             struct frontier_page *page,
                              struct seen_error *why);
 
 /* The journal: URLs with numbers above `after`, in order. The first function

@@ -39,8 +39,10 @@ static enum seen_code has_row(struct crawl_state *s,
     struct seen_key key;
     enum seen_code code;
 
-    code = sql_prepare(&st, s->db, "SELECT url FROM frontier WHERE id = ?1",
-                       why);
+    code = frontier_unpack(s->frontier, suspect->id, why);
+    if (code == SEEN_OK)
+        code = sql_prepare(&st, s->db,
+                           "SELECT url FROM frontier WHERE id = ?1", why);
     if (code != SEEN_OK)
         return code;
     sql_bind_number(st, 1, suspect->id);

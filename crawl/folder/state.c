@@ -107,6 +107,8 @@ static enum seen_code open_tables(struct crawl_state *s, bool make,
                          "of a crawl");
     else if (code == SEEN_OK && !version)
         code = seen_fail(why, SEEN_MISMATCH, 0, "not the folder of a crawl");
+    else if (code == SEEN_OK && version == 1)
+        code = make ? crawl_state_upgrade(s->db, why) : SEEN_OK;
     else if (code == SEEN_OK && version != CRAWL_VERSION)
         code = seen_fail(why, SEEN_MISMATCH, 0,
                          "the state is of version %lld; this program reads "

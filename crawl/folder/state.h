@@ -32,7 +32,9 @@
 #include "../engine/output.h"
 #include "../page/known.h"
 
-enum { CRAWL_VERSION = 1 }; /* of the state */
+/* Of the state. A state of version 1, which has no packed pages, becomes one of
+   version 2 when it is opened to be written. */
+enum { CRAWL_VERSION = 2 };
 
 struct crawl_visit {
     int64_t id;

@@ -53,6 +53,9 @@ extern const char *const crawl_state_texts[STATE_STATEMENTS];
 /* Make the tables of a new state. */
 enum seen_code crawl_state_create(struct sql *db, struct seen_error *why);
 
+/* Make a state of version 2 of one of version 1. */
+enum seen_code crawl_state_upgrade(struct sql *db, struct seen_error *why);
+
 /* A copy of the text in the first column of the row, for the caller to free();
    NULL without memory. */
 char *crawl_state_copy(struct sql_statement *st);

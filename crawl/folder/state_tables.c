@@ -95,7 +95,7 @@ enum seen_code crawl_state_create(struct sql *db, struct seen_error *why)
     if (code == SEEN_OK)
         code = sql_run(
             db,
-            "PRAGMA user_version = 1;"
+            "PRAGMA user_version = 2;"
             "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT "
             "NULL) WITHOUT ROWID;"
             "CREATE TABLE visits (id INTEGER PRIMARY KEY, name TEXT NOT NULL, "
@@ -131,4 +131,16 @@ enum seen_code crawl_state_create(struct sql *db, struct seen_error *why)
             "CREATE TABLE audit (key BLOB PRIMARY KEY) WITHOUT ROWID;",
             why);
     return code == SEEN_OK ? sql_commit(db, why) : code;
+}
+
+enum seen_code crawl_state_upgrade(struct sql *db, struct seen_error *why)
+{
+    enum seen_code code = sql_begin(db, why);
+
+    if (code != SEEN_OK)
+        return code;
+    code = frontier_upgrade(db, why);
+    if (code == SEEN_OK)
+        code = sql_run(db, "PRAGMA user_version = 2", why);
+    return sql_end(db, code, why);
 }

@@ -187,7 +187,8 @@ static enum seen_code explain_waiting(struct why *w, bool *said,
     enum seen_code code;
     bool found;
 
-    code = frontier_find(w->state.frontier, w->url, &found, &page, why);
+    code = frontier_find(w->state.frontier, crawl_host_of(w->url), w->url,
+                         &found, &page, why);
     if (code != SEEN_OK || !found)
         return code;
     *said = true;

@@ -28,7 +28,8 @@
 
 enum {
     CACHE = 4 << 20, /* bytes of database pages in memory */
-    VERSION = 1,     /* of the state: CRAWL_VERSION of crawl/folder/state.h */
+    VERSION = 2, /* of the state, or earlier: CRAWL_VERSION of
+                    crawl/folder/state.h */
     TRIES = 2,
     STARS = 64, /* the part of a budget that may be spent on them */
     SHOWN = 300 /* characters of a title or text without marks */
@@ -329,7 +330,7 @@ static enum seen_code check(struct sql *db, struct seen_error *why)
     if (version > VERSION)
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "a later version of seen made this crawl");
-    if (version < VERSION || tables < 2)
+    if (version < 1 || tables < 2)
         return seen_fail(why, SEEN_MISMATCH, 0, "not the folder of a crawl");
     return tables == 3 ? SEEN_OK
                        : seen_fail(why, SEEN_MISMATCH, 0,

@@ -183,8 +183,8 @@ def test_what_a_budget_left_goes_on_waiting(tmp_path):
         crawl = Crawl(tmp_path / "c", site.url("/0")).run("--pages", 6, *clock(BEGIN))
         first = site.paths()
         # So did programs before this one, which queued known pages by their links.
-        rows(crawl, "INSERT INTO frontier SELECT max(id) + 1, host, priority, via, depth, attempts, 0, ?, path, type "
-                    "FROM frontier", site.url(first[-1]))
+        rows(crawl, "INSERT INTO frontier SELECT 1, host, priority, 0, 1, 0, 0, ?, 'L', '' FROM packed LIMIT 1",
+             site.url(first[-1]))
         rows(crawl, "UPDATE hosts SET queued = queued + 1 WHERE queued")
         rows(crawl, "DELETE FROM settings WHERE name IN ('policy', 'recover')")
         crawl.run("--revisit", "--pages", 1000, *clock(BEGIN + 10 * MINUTE))

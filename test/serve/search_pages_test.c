@@ -45,7 +45,7 @@ static void make(const char *name)
 
     GOOD(sql_run(
         db,
-        "PRAGMA user_version = 1;"
+        "PRAGMA user_version = 2;"
         "CREATE VIRTUAL TABLE search USING fts5 (title, text, tokenize = "
         "'unicode61 remove_diacritics 2');"
         "CREATE TABLE fetched (id INTEGER PRIMARY KEY, url TEXT, visit "
@@ -282,7 +282,7 @@ TEST(what_is_not_there_is_named)
     mkdir(inside("noise"), 0700);
     write_file("noise/state.db", "this is not a database, but a long text");
     made_by("other", "CREATE TABLE t (a)");
-    made_by("later", "PRAGMA user_version = 2");
+    made_by("later", "PRAGMA user_version = 3");
     made_by("plain",
             "PRAGMA user_version = 1; CREATE TABLE visits (a); CREATE "
             "TABLE fetched (a)");
