@@ -1,7 +1,10 @@
 """A crawl fetches each page once, obeys, and says what it did."""
 import collections
+import contextlib
 import gzip
+import pathlib
 import random
+import sqlite3
 import subprocess
 import time
 
@@ -193,3 +196,26 @@ def test_private_addresses_are_refused_unless_allowed(tmp_path):
         assert not site.log
         assert "is not a public address; see --allow-private" in crawl.why(site.url("/"))
         assert crawl.report()["left"] == 1
+
+
+def test_a_state_of_version_1_is_read_and_goes_on(tmp_path):
+    """It has a row per page that waits. To look at it does not change it; to go on with it does."""
+    pages = {"/%d" % i: page(*("/%d" % k for k in range(22)), text="%d" % i) for i in range(22)}
+    with Site(pages) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/0"))
+        (tmp_path / "c").mkdir()
+        golden = pathlib.Path(__file__).with_name("version-1.sql").read_text(encoding="utf-8")
+        with contextlib.closing(sqlite3.connect(tmp_path / "c" / "state.db")) as db:
+            db.executescript(golden.replace("{PORT}", str(site.server_address[1])))
+
+        def version():
+            with contextlib.closing(sqlite3.connect(tmp_path / "c" / "state.db")) as db:
+                return db.execute("PRAGMA user_version").fetchone()[0]
+
+        assert crawl.report()["waiting"] == 16 and "it waits" in crawl.why(site.url("/4")) and version() == 1
+        crawl.run("--pages", 10, "--clock", "2026-01-01T00:01:00Z")
+        assert site.paths() == sorted("/%d" % i for i in range(4, 10)) and version() == 2
+        # Two new links are packed, behind the rows.
+        assert crawl.report()["waiting"] == 12
+        crawl.run("--pages", 100, "--clock", "2026-01-01T00:02:00Z")
+        assert site.paths() == sorted("/%d" % i for i in range(4, 22)) and crawl.report()["waiting"] == 0
