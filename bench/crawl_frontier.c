@@ -7,6 +7,7 @@
  * journalled and committed in groups, with the filter's checkpoints. The
  * links per second and the most memory that the process had are measured.
  */
+#include "frontier_rows.h"
 #include "frontier_shared.h"
 
 #include <math.h>
@@ -17,9 +18,9 @@
 enum { LINKS = 2000 };
 
 struct frontier_options {
-    uint64_t urls;
+    uint64_t urls, hosts;
     const char *at;
-    bool json, help;
+    bool rows, json, help;
     char seen[PATH_ROOM];
 };
 
@@ -90,6 +91,10 @@ static const char about[] =
 static const struct option options[] = {
 #define AT(name) offsetof(struct frontier_options, name)
     { "urls", 0, COUNT, "N", AT(urls), "to find (default 10M)" },
+    { "rows", 0, FLAG, NULL, AT(rows),
+      "the frontier alone, without a crawl: at 1M, 5M, 20M ... URLs" },
+    { "hosts", 0, COUNT, "N", AT(hosts),
+      "with --rows: the hosts of the URLs (default 100,000)" },
     { "at", 0, TEXT, "WHERE", AT(at),
       "a frontier of many workers: FILE or postgresql://..." },
     { "json", 0, FLAG, NULL, AT(json), "a JSON object" },
@@ -100,7 +105,7 @@ static const struct option options[] = {
 
 int bench_frontier(char **argv)
 {
-    struct frontier_options s = { .urls = 10000000 };
+    struct frontier_options s = { .urls = 10000000, .hosts = 100000 };
     int status;
 
     if (!bench_options(options, "frontier", about, &s, &s.help, argv, &status))
@@ -111,6 +116,11 @@ int bench_frontier(char **argv)
         fprintf(stderr, "seen: bench: --urls takes a number from %d to 1G\n",
                 LINKS);
         return 2;
+    }
+    if (s.rows) {
+        const struct frontier_rows_options rows = { s.urls, s.hosts, s.json };
+
+        return bench_frontier_rows(&rows);
     }
     return process_seen(s.seen) ? process_guard(run_frontier, &s, "/tmp") : 2;
 }

@@ -29,6 +29,7 @@ seen bench crawl --only seen --docs "$PWD/docs" --sites documentation \
     --turns 1 --json 2>errors | measured
 grep -v perf errors
 seen bench frontier --urls 20k --json | measured
+seen bench frontier --rows --urls 20k --hosts 100 --json | measured
 ls temp
 
 session <<'END'
