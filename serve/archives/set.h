@@ -259,6 +259,7 @@ bool archive_writer_leaving(const struct archive_writer *w);
 struct archive_new {
     struct seen_plan plan;
     bool any_seed; /* instead of the plan's: a random one */
+    bool keeps;    /* its keys, so that it is never full */
     bool exact;    /* full after plan.capacity new keys, neither before nor
                       after; the filter says so in its metadata, as
                       ARCHIVE_EXACT */

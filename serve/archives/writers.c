@@ -490,6 +490,8 @@ enum seen_code archive_create(struct archive_set *set, struct seen_span name,
         code = check_room(set, &plan, why);
     if (code == SEEN_OK)
         code = seen_filter_new(&f, &plan, why);
+    if (code == SEEN_OK && made->keeps)
+        code = seen_store_keep_keys(f, why);
     if (code == SEEN_OK && made->exact)
         code = seen_meta_set(f, ARCHIVE_EXACT, "1", why);
     if (code == SEEN_OK && made->expansion) {
@@ -503,15 +505,30 @@ enum seen_code archive_create(struct archive_set *set, struct seen_span name,
     return code;
 }
 
+/* Its keys did not come along, so it gets parts when it is full. */
+static enum seen_code with_parts(struct seen_filter **out,
+                                 const struct seen_filter *f,
+                                 struct seen_error *why)
+{
+    char kind[SEEN_KIND_TEXT + 16];
+
+    snprintf(kind, sizeof kind, "growing:2/%s", seen_filter_plan(f)->kind);
+    return seen_filter_recast(out, f, kind, why);
+}
+
 enum seen_code archive_import(struct archive_set *set, struct seen_span name,
                               const struct seen_filter *f,
                               struct seen_error *why)
 {
+    struct seen_filter *grows = NULL;
     char *path;
     enum seen_code code = place_for(set, name, &path, why);
 
+    if (code == SEEN_OK && seen_store_keeps(f) && seen_filter_offered(f))
+        code = with_parts(&grows, f, why);
     if (code == SEEN_OK)
-        code = install(set, name, path, f, why);
+        code = install(set, name, path, grows ? grows : f, why);
+    seen_filter_free(grows);
     free(path);
     return code;
 }

@@ -1,11 +1,14 @@
 /*
  * bf.c - RedisBloom's BF commands.
  *
- * RedisBloom's scaling filter is `growing:E/blocked` here: each part is E
- * times as large as the one before, with a lower rate, so that the rate of
- * all holds. With a capacity it is `growing:E,planned/blocked`: RedisBloom
- * gives the first part half of the rate, which is 11.0 bits per item at 1 %,
- * and so is ours. A filter that must not scale is the leaf alone: `blocked`, or
+ * RedisBloom's scaling filter gets parts. A filter that nobody has sized keeps
+ * its keys here: when it is full, a larger one is made of them, so that there
+ * is one filter to ask, of the right size. With a capacity, which is mostly
+ * enough, it is `growing:E,planned/blocked`: RedisBloom gives the first part
+ * half of the rate, which is 11.0 bits per item at 1 %, and so is ours. With an
+ * expansion alone it is `growing:E/blocked`. In both each part is E times as
+ * large as the one before, with a lower rate, so that the rate of all holds. A
+ * filter that must not scale is the leaf alone: `blocked`, or
  * `bloom` for rates that are too low for `blocked`. Items are hashed as they
  * are (profile `raw`), unless the archive was built otherwise: in one of
  * profile `surt` items are URLs.
@@ -26,7 +29,7 @@
 #include "command.h"
 
 enum {
-    CAPACITY = 100,
+    CAPACITY = 100, /* with an expansion alone */
     EXPANSION = 2,
     LEAST_EXPANSION = 2, /* that filters can have */
     MOST_EXPANSION = 16
@@ -39,7 +42,8 @@ struct redis_reserve {
     double rate;
     int64_t capacity, expansion;
     bool fixed;   /* NONSCALING */
-    bool planned; /* the client has said how many items there will be */
+    bool planned; /* the client has said how many items there will be, */
+    bool grows;   /* or how fast it is to grow */
     bool must;  /* NOCREATE */
     bool seeded;
     int64_t seed;
@@ -68,6 +72,12 @@ static struct archive_new new_of(const struct redis_call *c,
     if (w->fixed) {
         snprintf(plan->kind, sizeof plan->kind, "%s",
                  w->rate < BLOCKED_RATE ? "bloom" : "blocked");
+        return made;
+    }
+    if (!w->planned && !w->grows) {
+        seen_kind_for_rate(plan->kind, plan->rate);
+        plan->capacity = SEEN_FIRST_KEYS;
+        plan->tight = made.keeps = true;
         return made;
     }
     if (w->expansion < LEAST_EXPANSION)
@@ -149,7 +159,6 @@ static const char *in_insert(const char *fault)
 static const char *read_options(struct redis_call *c, size_t from, bool insert,
                                 struct redis_reserve *w, size_t *items)
 {
-    bool grows = false;
     const char *fault;
 
     *items = 0;
@@ -178,7 +187,7 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
                           : "ERR syntax error";
         if (!read)
             continue;
-        grows |= read == read_expansion;
+        w->grows |= read == read_expansion;
         if (++i == c->words)
             return insert                   ? ""
                    : read == read_expansion ? "ERR no expansion"
@@ -188,7 +197,7 @@ static const char *read_options(struct redis_call *c, size_t from, bool insert,
         if (fault)
             return insert ? in_insert(fault) : fault;
     }
-    return w->fixed && grows && !insert
+    return w->fixed && w->grows && !insert
                ? "ERR Nonscaling filters cannot expand"
                : NULL;
 }
@@ -324,11 +333,11 @@ static void reply_growth(struct redis_call *c, const struct seen_filter *f)
     const char *given = seen_meta_get(f, ARCHIVE_EXPANSION);
     char arg[16];
 
-    if (!grows)
+    if (!grows && !seen_store_keeps(f))
         resp_null(c->out, c->three);
     else if (given)
         resp_number(c->out, atoi(given));
-    else if (seen_kind_arg(grows, 0, arg, sizeof arg))
+    else if (grows && seen_kind_arg(grows, 0, arg, sizeof arg))
         resp_number(c->out, atoi(arg));
     else
         resp_number(c->out, EXPANSION);

@@ -8,8 +8,8 @@
  *     server.delete(key)
  *
  * A false positive is a page that is not fetched, so a filter made by SADD is
- * planned for a rate of one in a thousand. It begins with room for 65536
- * members. Members cannot be listed, and only counting filters can remove
+ * planned for a rate of one in a thousand. It keeps its keys, and is replaced by
+ * a larger one when it is full. Members cannot be listed, and only counting filters can remove
  * them.
  */
 #include <math.h>
@@ -19,17 +19,18 @@
 #include "command.h"
 #include "glob.h"
 
-enum { CAPACITY = 1 << 16, SCAN_COUNT = 10, PATTERN = 256 };
-
+enum { SCAN_COUNT = 10, PATTERN = 256 };
 
 /* --- members --- */
 
 void redis_sadd(struct redis_call *c)
 {
-    struct archive_new made = { .plan = { .kind = "growing:2/blocked",
+    struct archive_new made = { .plan = { .kind = "blocked",
                                           .profile = "raw",
-                                          .capacity = CAPACITY,
-                                          .rate = 0.001 } };
+                                          .capacity = SEEN_FIRST_KEYS,
+                                          .rate = 0.001,
+                                          .tight = true },
+                                .keeps = true };
     bool replied;
     struct archive *a = redis_archive(c, c->word[1], &replied);
     const bool counts = a && redis_counts(a->filter);

@@ -651,6 +651,29 @@ def test_info_has_the_pairs_of_redisbloom_in_its_order(raw, name):
     assert raw.ask("HELLO", 2)
 
 
+@pytest.mark.parametrize("command", ["BF.MADD", "SADD"])
+def test_a_filter_that_nobody_has_sized_stays_one(raw, name, command):
+    """It keeps its keys. A copy of it has none, and gets parts."""
+    items, copy = [str(i) for i in range(45000)], name + "copy"
+    for i in range(0, len(items), 5000):
+        raw.ask(command, name, *items[i:i + 5000])
+    assert raw.ask("BF.INFO", name, "FILTERS") == [1] and raw.ask("BF.INFO", name, "EXPANSION") == [2]
+    rate = 0.01 if command == "BF.MADD" else 0.001
+    assert 45000 < raw.ask("BF.INFO", name, "CAPACITY")[0] < 90000
+    assert raw.ask("BF.INFO", name, "SIZE")[0] * 8 < 2 * 45000 * (10.5 if rate == 0.01 else 16.5)
+    assert raw.ask("BF.MEXISTS", name, *items) == [1] * len(items)
+    assert sum(raw.ask("BF.MEXISTS", name, *("x%d" % i for i in range(10000)))) < 1.5 * rate * 10000
+    at = 0
+    while True:
+        at, piece = raw.ask("BF.SCANDUMP", name, at)
+        if not at:
+            break
+        assert raw.ask("BF.LOADCHUNK", copy, at, piece) == "OK"
+    for i in range(0, 100000, 5000):
+        assert len(raw.ask("BF.MADD", copy, *("y%d" % k for k in range(i, i + 5000)))) == 5000
+    assert raw.ask("BF.INFO", copy, "FILTERS") == [2] and raw.ask("BF.MEXISTS", copy, *items) == [1] * len(items)
+
+
 def test_info_answers_one_question(raw, name):
     raw.ask("BF.RESERVE", name, 0.001, 5000, "EXPANSION", 4)
     assert raw.ask("BF.INFO", name, "capacity") == [5000]
@@ -689,7 +712,7 @@ def test_the_third_protocol_has_its_own_replies(raw, name):
     assert count == 1 and type(count) is int
     assert "Number of items deleted" in raw.ask("CF.INFO", name + "c")
     info = raw.ask("BF.INFO", name)
-    assert info["Capacity"] == 100 and info["Number of items inserted"] == 3
+    assert info["Capacity"] == 20000 and info["Number of items inserted"] == 3
     assert raw.ask("BF.RESERVE", name + "n", 0.01, 10, "NONSCALING") == "OK"
     assert raw.ask("BF.INFO", name + "n")["Expansion rate"] is None
     assert raw.ask("SISMEMBER", name, "a") == 1 and raw.ask("SISMEMBER", name, "a") is not True
