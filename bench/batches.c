@@ -10,8 +10,8 @@
  * write them back unchanged, so that both have the same pages.
  *
  * ns are CPU time of the thread that took longer, so that neighbours on a busy
- * machine cost what they do to the caches only. Bulk builds are measured by the
- * clock, because finish() has threads of its own.
+ * machine cost what they do to the caches only. Builds by two threads are
+ * measured by the clock, because these wait for each other.
  *
  * A slice of a filter that may fit into the cache begins with as many keys that
  * are not timed. Otherwise those who come more often would find more of their

@@ -35,12 +35,25 @@ static inline double bench_ns(void)
 
 /* Nanoseconds of CPU time of this thread, for what a busy machine must not
    change. */
-static inline double bench_cpu_ns(void)
+static inline double bench_cpu_ns_of(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    clock_gettime(clock, &t);
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+static inline double bench_cpu_ns(void)
+{
+    return bench_cpu_ns_of(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Of what so many threads do, that of all together, which wait for each other
+   if there are several: so it is CPU time for one, and else by the clock. */
+static inline double bench_work_ns(unsigned threads)
+{
+    return threads == 1 ? bench_cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)
+                        : bench_ns();
 }
 
 /* The median of n numbers, which are sorted on the way. */
@@ -65,6 +78,7 @@ bool bench_options(const struct option *options, const char *name,
 /* CHUNK keys that are ready to be used, or the URLs that they come from. */
 struct chunk {
     struct seen_key key[CHUNK];
+    uint64_t hash[CHUNK]; /* of the same numbers, for peers */
     char text[CHUNK][URL_ROOM];
     struct seen_span url[CHUNK];
     uint64_t number[CHUNK];
@@ -84,6 +98,9 @@ struct contender {
                         unsigned threads); /* what is wrong, or NULL */
     void (*add)(struct contender *s, struct chunk *c, bool urls);
     void (*has)(struct contender *s, struct chunk *c, bool urls);
+    void (*one)(struct contender *s, struct chunk *c,
+                bool urls); /* one key per
+                                         call; NULL: has() does that, too */
     bool (*build)(struct contender *s, const char *kind, uint64_t keys,
                   bool urls, unsigned threads, double *ns);
     void (*close)(struct contender *s);
@@ -93,6 +110,7 @@ struct contender {
 
 extern const struct contender contender_ours;
 extern const struct contender contender_libbloom;
+extern const struct contender contender_plain_fuse;
 
 /* Memory for `size` bytes of lines on huge pages, full of ones, and where
    its lines begin. */

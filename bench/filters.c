@@ -2,7 +2,7 @@
  * filters.c - seen bench filters: every kind, libbloom, and the limits.
  *
  * First `blocked` beside its peers (batches.c), then, with --full or for one
- * kind, all kinds. A row of those is a filter, a number of keys, what they are
+ * kind, all kinds, and peers of some. A row of those is a filter, a number of keys, what they are
  * made from, and a number of threads. Keys are prepared outside the timed
  * parts, CHUNKS chunks at a time: when URLs were formatted between single
  * chunks, that drove the filter out of the cache, and a lookup took 40 %
@@ -10,8 +10,9 @@
  * machine's limit alternate, so that a slow second of the machine affects all
  * of them.
  *
- * With two threads a figure is the time of the slower one divided by the keys
- * of both: half of one thread's is perfect. Two threads add to a shared
+ * Figures are CPU time, but those of builds by two threads, which wait for each
+ * other. With two threads a figure is the time of the slower one divided by the
+ * keys of both: half of one thread's is perfect. Two threads add to a shared
  * filter, with its locks.
  */
 #include "bench.h"
@@ -40,7 +41,7 @@ struct filter_row {
     bool urls;
     unsigned threads;
     /* Nanoseconds; NAN: not measured. */
-    double limit, insert, bulk, present, missing;
+    double limit, insert, bulk, present, missing, one;
     double bits, rate;
 };
 
@@ -72,10 +73,10 @@ static void *act(void *argument)
 
         for (; n < CHUNKS && i < w->count; n++, i += CHUNK)
             chunk_make(&c[n], w->first + i, w->urls);
-        begin = bench_ns();
+        begin = bench_cpu_ns();
         for (unsigned j = 0; j < n; j++)
             w->act(w->s, &c[j], w->urls);
-        w->ns += bench_ns() - begin;
+        w->ns += bench_cpu_ns() - begin;
         for (unsigned j = 0; j < n * CHUNK; j++)
             w->yes += c[j / CHUNK].answer[j % CHUNK];
     }
@@ -131,6 +132,7 @@ static void measure(struct filter_row *r, struct contender *s)
     size_t size = (size_t)(r->keys * 10 / 8);
     bool cached = r->keys < IN_CACHE;
     double limit[2 * SLICES], insert[SLICES], present[SLICES], missing[SLICES];
+    double one[SLICES];
     void *buffer = limit_buffer(size);
     const char *wrong;
 
@@ -141,7 +143,8 @@ static void measure(struct filter_row *r, struct contender *s)
         if (!w[i].chunk)
             abort();
     }
-    r->limit = r->insert = r->bulk = r->present = r->missing = NAN;
+    r->limit = r->insert = r->bulk = NAN;
+    r->present = r->missing = r->one = NAN;
     r->bits = r->rate = NAN;
     if (!buffer)
         goto done;
@@ -183,6 +186,8 @@ static void measure(struct filter_row *r, struct contender *s)
         present[i] = run(w, r->threads, s->has, added * (unsigned)i, asked);
         if (!cached)
             limit[SLICES + i] = limit_line(buffer, size, reads);
+        one[i] = run(w, r->threads, s->one ? s->one : s->has,
+                     added * (unsigned)i, asked);
         sum_yes(w, r->threads);
         missing[i] = run(w, r->threads, s->has, absent + asked * (unsigned)i,
                          asked);
@@ -195,6 +200,7 @@ static void measure(struct filter_row *r, struct contender *s)
         limit[SLICES + i] = limit_line(buffer, size, reads);
     r->present = bench_median(present, SLICES);
     r->missing = bench_median(missing, SLICES);
+    r->one = bench_median(one, SLICES);
     r->limit = bench_median(limit, 2 * SLICES);
 done:
     s->close(s);
@@ -213,9 +219,9 @@ static void figure(double x, int width, int digits)
 
 static void show_title(void)
 {
-    printf("%-18s %11s %5s %7s %7s %7s %7s %7s %7s %7s %7s %7s\n", "filter",
-           "keys", "input", "threads", "limit", "insert", "bulk", "present",
-           "absent", "x limit", "bits", "rate %");
+    printf("%-18s %11s %5s %7s %7s %7s %7s %7s %7s %7s %7s %7s %7s\n",
+           "filter", "keys", "input", "threads", "limit", "insert", "bulk",
+           "present", "absent", "single", "x limit", "bits", "rate %");
 }
 
 static void show(const struct filter_row *r)
@@ -227,6 +233,7 @@ static void show(const struct filter_row *r)
     figure(r->bulk, 7, 2);
     figure(r->present, 7, 2);
     figure(r->missing, 7, 2);
+    figure(r->one, 7, 2);
     figure(r->present / r->limit, 7, 2);
     figure(r->bits, 7, 2);
     figure(100 * r->rate, 7, 4);
@@ -248,6 +255,7 @@ static void show_json(const struct filter_row *row, size_t n)
         bench_json("bulk_ns", r->bulk, ", ");
         bench_json("query_present_ns", r->present, ", ");
         bench_json("query_absent_ns", r->missing, ", ");
+        bench_json("query_single_ns", r->one, ", ");
         bench_json("bits_per_key", r->bits, ", ");
         bench_json("rate", r->rate, "}");
     }
@@ -255,7 +263,7 @@ static void show_json(const struct filter_row *row, size_t n)
 
 static const char about[] =
     "Nanoseconds per key, next to this machine's limits: CPU time, but by\n"
-    "the clock for bulk builds and two threads. First blocked and its peers,\n"
+    "the clock for builds by two threads. First blocked and its peers,\n"
     "in turns: the smallest, the median and the largest of 11.\n\n"
     "limit       a random line of memory of 10 bits per key: read for\n"
     "            lookups, read and written back for inserts\n"
@@ -274,13 +282,17 @@ static const char about[] =
     "insert   adding in random order, in batches of 256\n"
     "bulk     building from all keys at once, memory included\n"
     "present, absent  asking for keys that were added, and that were not\n"
+    "single   asking for keys that were added, one per call\n"
+    "plain-fuse  a peer: the binary fuse filter of its paper, one 8-byte key\n"
+    "         after the other\n"
     "x limit  present divided by limit\n";
 
 static const struct option options[] = {
 #define AT(name) offsetof(struct filters_options, name)
     { "keys", 0, COUNT, "N", AT(keys),
       "only for N keys (default: 1000000 and 100000000)" },
-    { "filter", 0, TEXT, "KIND", AT(filter), "only this kind, or libbloom" },
+    { "filter", 0, TEXT, "KIND", AT(filter),
+      "only this kind, or libbloom or plain-fuse" },
     { "input", 0, TEXT, "key|url", AT(input),
       "only from 64-bit keys, or from URLs of 67 bytes" },
     { "threads", 0, COUNT, "N", AT(threads), "only with 1 or 2 threads" },
@@ -315,6 +327,7 @@ static const char *const kinds[] = {
     "blocked",
     "bloom",
     "fuse",
+    "plain-fuse",
     "ribbon:8",
     "counting:4",
     "growing/blocked",
@@ -340,7 +353,8 @@ static bool choose(const struct filters_options *set, unsigned i,
     return !(set->keys && size) && !(set->filter && kind) &&
            !(set->threads && r->threads != set->threads) &&
            !(set->input && r->urls != !strcmp(set->input, "url")) &&
-           (r->urls || !seen_kind_can(r->filter, SEEN_READS_TEXT));
+           (r->urls || !seen_kind_can(r->filter, SEEN_READS_TEXT)) &&
+           (strcmp(r->filter, "plain-fuse") || (!r->urls && r->threads == 1));
 }
 
 /* The table of kinds; false after a message. */
@@ -359,6 +373,8 @@ static bool measure_kinds(const struct filters_options *set)
             continue;
         if (!strcmp(r->filter, "libbloom"))
             s = contender_libbloom;
+        else if (!strcmp(r->filter, "plain-fuse"))
+            s = contender_plain_fuse;
         measure(r, &s);
         if (isnan(r->present)) {
             fprintf(stderr, "seen: bench: %s: cannot be made for %llu keys\n",
