@@ -73,8 +73,8 @@ struct warc_packed {
 struct warc_packer;
 
 /*
- * `level` is that of libdeflate, 1 (fast) to 12 (small); 0 is the default, 1. SEEN_NOMEM,
- * SEEN_RANGE. warc_packer_free() accepts NULL.
+ * `level` is that of ISA-L, 1 (fast) to 3 (small); 0 is the default, 2.
+ * SEEN_NOMEM, SEEN_RANGE. warc_packer_free() accepts NULL.
  */
 enum seen_code warc_packer_new(struct warc_packer **out, int level,
                                struct seen_error *why);

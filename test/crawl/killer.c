@@ -5,11 +5,12 @@
  *     LD_PRELOAD=killer.so KILLER_TEXT='kill me'
  *     LD_PRELOAD=killer.so KILLER_HOLD='hold me' KILLER_FILE=held
  *
- * Readers compress pages for the WARC (libdeflate), and parse those from which
+ * Readers compress pages for the WARC (ISA-L), and parse those from which
  * a template takes fields (libxml2).
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <isa-l/igzip_lib.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,18 +34,15 @@ static void look(const void *bytes, size_t n)
         pause();
 }
 
-size_t libdeflate_gzip_compress(void *c, const void *in, size_t n, void *out,
-                                size_t room);
 void *htmlCreateMemoryParserCtxt(const char *in, int n);
 
-size_t libdeflate_gzip_compress(void *c, const void *in, size_t n, void *out,
-                                size_t room)
+int isal_deflate_stateless(struct isal_zstream *z)
 {
-    size_t (*next)(void *, const void *, size_t, void *,
-                   size_t) = dlsym(RTLD_NEXT, "libdeflate_gzip_compress");
+    int (*next)(struct isal_zstream *) = dlsym(RTLD_NEXT,
+                                               "isal_deflate_stateless");
 
-    look(in, n);
-    return next(c, in, n, out, room);
+    look(z->next_in, z->avail_in);
+    return next(z);
 }
 
 void *htmlCreateMemoryParserCtxt(const char *in, int n)
