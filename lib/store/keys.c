@@ -28,12 +28,17 @@
  *
  * The order of writes, where | is a flush:
  *
- *     add                record in the journal  |  cells
- *     checkpoint         keys, slot  |  cells  |  heads: applied  |  new journal
+ *     add                record in the journal  |  cells; keys
+ *     checkpoint         cells  |  keys, slot  |  heads: applied  |  new journal
  *     close              cells, table  |  keys, slot  |  heads: sealed  |
  *                        no journal
  *     new file, grown    cells, text of NAME.new; keys, slot  |  NAME.new  |
  *     or not             renamed  |  no journal
+ *
+ * Each key is written twice, to be safe at once and to be kept. To copy the
+ * journal into the log at each checkpoint took 15 ns per key, to read it, check
+ * it and make keys of it; to append to both takes 4. Until the next slot is
+ * written, what was appended has no meaning, so that it need not be flushed.
  *
  * `slot` is always the one that does not name the file as it is. Killed before
  * the heads are written, or before the rename, the file is the old one: the
@@ -84,6 +89,7 @@ enum {
     HEAD_LEN = 24,
     SLOT_LEN = 40,
     SOME = 4096, /* keys at a time */
+    TAIL = 2048  /* keys that wait to be written */
 };
 
 bool store_keys_suit(const struct seen_filter *f)
@@ -153,6 +159,14 @@ static enum seen_code read_slot(const struct store_keys_log *k, unsigned slot,
     return code;
 }
 
+/* Nothing is known of what comes after the slot. */
+static void forget_tail(struct store_keys_log *k)
+{
+    k->next = k->now;
+    k->noted = k->now.applied;
+    k->tail_n = 0;
+}
+
 static enum seen_code read_log(struct store_keys_log *k,
                                const struct store_head *h,
                                struct seen_error *why)
@@ -184,6 +198,7 @@ static enum seen_code read_log(struct store_keys_log *k,
     if (k->now.count > (uint64_t)INT64_MAX / KEY_BYTES / 2 ||
         (k->now.count && (uint64_t)it.st_size < key_at(k->now.count)))
         return lose(k, "its log of keys was cut short");
+    forget_tail(k);
     return SEEN_OK;
 }
 
@@ -212,6 +227,7 @@ enum seen_code store_keys_open(struct store_keys_log *k,
         return lose(k, "a later version keeps them in another way");
     if (empty(f, h)) {
         k->now.identity = h->identity;
+        forget_tail(k);
         return SEEN_OK;
     }
     k->fd = disk_open(p->keys, O_RDWR | O_NOFOLLOW, 0);
@@ -231,6 +247,9 @@ void store_keys_close(struct store_keys_log *k)
     if (k->fd >= 0)
         close(k->fd);
     k->fd = -1;
+    free(k->tail);
+    k->tail = NULL;
+    k->tail_n = 0;
     errno = system;
 }
 
@@ -309,62 +328,82 @@ enum seen_code store_keys_begin(struct store_keys_log *k,
     return code;
 }
 
-/* Keys on their way to the end of the log. */
-struct store_keys_tail {
-    struct store_keys_log *k;
-    unsigned char bytes[SOME * KEY_BYTES];
-    size_t n;
-};
-
-static enum seen_code write_tail(struct store_keys_tail *t,
-                                 struct seen_error *why)
-{
-    struct store_keys_slot *s = &t->k->next;
-    enum seen_code code = disk_write(t->k->fd, t->bytes, t->n * KEY_BYTES,
-                                     key_at(s->count), why);
-
-    if (code == SEEN_OK)
-        s->count += t->n;
-    t->n = 0;
-    return code;
-}
-
 static uint64_t sum_of(uint64_t lo, uint64_t hi)
 {
     return seen_mix(lo ^ seen_mix(hi));
 }
 
-static enum seen_code append(void *whose, const struct seen_key *key, size_t n,
+static enum seen_code write_tail(struct store_keys_log *k,
+                                 struct seen_error *why)
+{
+    enum seen_code code = disk_write(k->fd, k->tail, k->tail_n * KEY_BYTES,
+                                     key_at(k->next.count - k->tail_n), why);
+
+    if (code == SEEN_OK)
+        k->tail_n = 0;
+    return code;
+}
+
+static enum seen_code append(struct store_keys_log *k,
+                             const struct seen_key *key, size_t n,
                              struct seen_error *why)
 {
-    struct store_keys_tail *t = whose;
     enum seen_code code = SEEN_OK;
 
-    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        little_put_64(t->bytes + t->n * KEY_BYTES, key[i].lo);
-        little_put_64(t->bytes + t->n * KEY_BYTES + 8, key[i].hi);
-        t->k->next.sum += sum_of(key[i].lo, key[i].hi);
-        if (++t->n == SOME)
-            code = write_tail(t, why);
+    if (!k->tail)
+        k->tail = malloc(TAIL * KEY_BYTES);
+    if (!k->tail)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        unsigned char *to = k->tail + k->tail_n * KEY_BYTES;
+
+        some = n - done < TAIL - k->tail_n ? n - done : TAIL - k->tail_n;
+        for (size_t i = done; i < done + some; i++, to += KEY_BYTES) {
+            little_put_64(to, key[i].lo);
+            little_put_64(to + 8, key[i].hi);
+            k->next.sum += sum_of(key[i].lo, key[i].hi);
+        }
+        k->next.count += some;
+        k->tail_n += some;
+        if (k->tail_n == TAIL)
+            code = write_tail(k, why);
     }
     return code;
 }
 
-static enum seen_code append_journal(struct store_keys_log *k,
-                                     const struct seen_filter *f,
-                                     struct journal *j, struct seen_error *why)
+void store_keys_note(struct store_keys_log *k, uint64_t first,
+                     const struct seen_key *key, size_t n)
 {
-    struct store_keys_tail *t = malloc(sizeof *t);
-    enum seen_code code;
+    int system = errno;
 
-    if (!t)
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
-    t->k = k;
-    t->n = 0;
-    code = journal_each(j, f, k->now.applied, append, t, why);
+    if (k->fd < 0 || !k->whole || k->noted + 1 != first)
+        return;
+    if (append(k, key, n, NULL) == SEEN_OK)
+        k->noted += n;
+    else
+        forget_tail(k);
+    errno = system;
+}
+
+static enum seen_code take(void *whose, const struct seen_key *key, size_t n,
+                           struct seen_error *why)
+{
+    return append(whose, key, n, why);
+}
+
+enum seen_code store_keys_follow(struct store_keys_log *k,
+                                 const struct seen_filter *f,
+                                 struct journal *j, struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    if (k->fd < 0 || !k->whole || j->fd < 0 || k->noted >= j->last)
+        return SEEN_OK;
+    code = journal_each(j, f, k->noted, take, k, why);
     if (code == SEEN_OK)
-        code = write_tail(t, why);
-    free(t);
+        k->noted = j->last;
+    else
+        forget_tail(k);
     return code;
 }
 
@@ -378,11 +417,12 @@ enum seen_code store_keys_move(struct store_keys_log *k,
     k->written = false;
     if (!k->kept || !k->whole)
         return SEEN_OK;
-    k->next = k->now;
     k->next.identity = h->identity;
     k->next.applied = h->applied;
     if (k->fd >= 0) { /* or there is no key */
-        code = append_journal(k, f, j, why);
+        code = store_keys_follow(k, f, j, why);
+        if (code == SEEN_OK)
+            code = write_tail(k, why);
         if (code == SEEN_OK)
             code = write_slot(k, !k->at, &k->next, why);
         if (code == SEEN_OK)
@@ -398,6 +438,7 @@ void store_keys_commit(struct store_keys_log *k)
         return;
     k->at = !k->at;
     k->now = k->next;
+    k->noted = k->now.applied;
     k->written = false;
 }
 
@@ -405,7 +446,7 @@ void store_keys_commit(struct store_keys_log *k)
 
 enum seen_code store_keys_each(struct store_keys_log *k,
                                const struct seen_filter *f, struct journal *j,
-                               journal_take *take, void *whose,
+                               journal_take *give, void *whose,
                                struct seen_error *why)
 {
     struct seen_key *key = calloc(SOME, sizeof *key);
@@ -415,9 +456,13 @@ enum seen_code store_keys_each(struct store_keys_log *k,
 
     if (!key || !bytes)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
-    for (uint64_t done = 0, some; done < k->now.count && code == SEEN_OK;
+    if (code == SEEN_OK)
+        code = store_keys_follow(k, f, j, why);
+    if (code == SEEN_OK && k->fd >= 0)
+        code = write_tail(k, why);
+    for (uint64_t done = 0, some; done < k->next.count && code == SEEN_OK;
          done += some) {
-        some = k->now.count - done < SOME ? k->now.count - done : SOME;
+        some = k->next.count - done < SOME ? k->next.count - done : SOME;
         code = disk_read(k->fd, bytes, (size_t)some * KEY_BYTES, key_at(done),
                          why);
         for (uint64_t i = 0; i < some && code == SEEN_OK; i++) {
@@ -426,12 +471,10 @@ enum seen_code store_keys_each(struct store_keys_log *k,
             sum += sum_of(key[i].lo, key[i].hi);
         }
         if (code == SEEN_OK)
-            code = take(whose, key, (size_t)some, why);
+            code = give(whose, key, (size_t)some, why);
     }
-    if (code == SEEN_OK && sum != k->now.sum)
+    if (code == SEEN_OK && sum != k->next.sum)
         code = seen_fail(why, SEEN_CORRUPT, 0, "its log of keys is damaged");
-    if (code == SEEN_OK)
-        code = journal_each(j, f, k->now.applied, take, whose, why);
     free(bytes);
     free(key);
     return code;
@@ -448,7 +491,6 @@ enum {
 
 struct store_keys_sieve {
     struct store_keys_log *from, to; /* to: its `next` is counted */
-    struct store_keys_tail tail;
     uint64_t (*table)[2]; /* lo, hi; both 0 in a free slot */
     size_t slots, held;
     uint64_t salt; /* authors of URLs do not know it, and so not the slot */
@@ -487,7 +529,7 @@ static enum seen_code sieve(void *whose, const struct seen_key *key, size_t n,
         if (s->held == s->slots / 4 * 3)
             return seen_fail(why, SEEN_FULL, 0, "more keys than expected");
         if (meet(s, key[i].lo, key[i].hi))
-            code = append(&s->tail, &key[i], 1, why);
+            code = append(&s->to, &key[i], 1, why);
     }
     return code;
 }
@@ -504,7 +546,7 @@ static enum seen_code sieve_all(struct store_keys_sieve *s,
         code = store_keys_each(s->from, NULL, &none, sieve, s, why);
     }
     if (code == SEEN_OK)
-        code = write_tail(&s->tail, why);
+        code = write_tail(&s->to, why);
     s->to.now = s->to.next;
     return code == SEEN_OK ? write_first(&s->to, why) : code;
 }
@@ -519,7 +561,7 @@ enum seen_code store_keys_compact(struct store_keys_log *k,
     bool swapped = false;
 
     if (!k->kept || !k->whole || k->fd < 0 || k->now.count < k->try_at ||
-        !((double)k->now.count > WORTH * need))
+        k->noted != k->now.applied || !((double)k->now.count > WORTH * need))
         return SEEN_OK;
     k->try_at = 2 * k->now.count; /* if this one fails */
     s = calloc(1, sizeof *s);
@@ -535,7 +577,6 @@ enum seen_code store_keys_compact(struct store_keys_log *k,
     }
     s->from = k;
     s->salt = k->now.identity;
-    s->tail.k = &s->to;
     s->passes = 1 + (unsigned)(entries / PER_PASS);
     s->to.next.identity = k->now.identity;
     s->to.next.applied = k->now.applied;
@@ -552,9 +593,11 @@ enum seen_code store_keys_compact(struct store_keys_log *k,
         k->now = s->to.now;
         k->at = 0;
         k->try_at = 0;
+        forget_tail(k);
     } else if (s->to.fd >= 0) {
         close(s->to.fd);
     }
+    free(s->to.tail);
     free(s->table);
     free(s);
     return code;

@@ -9,8 +9,9 @@
  * memory per question, and the keys cost disk, not memory.
  *
  *     seen_store_keep_keys()   the text of the file says so: keys-log=1
- *     each checkpoint, close   the keys of the journal move to the log
- *     full                     log and journal are read, once
+ *     add                      journal first, then the log, not flushed
+ *     each checkpoint, close   the log is flushed, and says how much it has
+ *     full                     the log is read, once
  */
 #ifndef SEEN_STORE_KEYS_H
 #define SEEN_STORE_KEYS_H
@@ -43,7 +44,11 @@ struct store_keys_log {
     struct seen_error lost; /* why not, if it is kept and not whole */
     int fd;                 /* -1: not there yet, because there was no key */
     unsigned at;            /* which slot is that of the file */
-    struct store_keys_slot now, next;
+    struct store_keys_slot now;  /* what that slot says */
+    struct store_keys_slot next; /* count and sum of all keys so far */
+    uint64_t noted;         /* number of the last change that is among these */
+    unsigned char *tail;    /* the last of these, not yet in the file */
+    size_t tail_n;
     bool written;           /* next is in the other slot */
     uint64_t try_at;        /* keys: repetitions could not be removed, which is
                                not tried again before it has so many */
@@ -68,6 +73,20 @@ enum seen_code store_keys_begin(struct store_keys_log *k,
                                 struct seen_error *why);
 
 /*
+ * Keys that the journal has as changes from number `first` on: append them. If
+ * that fails, the journal has them nevertheless, and store_keys_follow() tries
+ * again. While the journal does not change.
+ */
+void store_keys_note(struct store_keys_log *k, uint64_t first,
+                     const struct seen_key *key, size_t n);
+
+/* Append what is in the journal and not in the log, for the only thread that
+   uses the writer. */
+enum seen_code store_keys_follow(struct store_keys_log *k,
+                                 const struct seen_filter *f,
+                                 struct journal *j, struct seen_error *why);
+
+/*
  * The file is about to get the identity and the changes of head h: append what
  * the log lacks, and flush it. store_keys_commit() follows once the file has that
  * head. If it never gets it, the log is still that of the old head.
@@ -78,8 +97,8 @@ enum seen_code store_keys_move(struct store_keys_log *k,
                                struct seen_error *why);
 void store_keys_commit(struct store_keys_log *k);
 
-/* All keys, of the log and then of the journal, to a function; twice if they
-   were added twice. SEEN_CORRUPT if the log was changed. */
+/* All keys to a function; twice if they were added twice. SEEN_CORRUPT if the
+   log was changed. */
 enum seen_code store_keys_each(struct store_keys_log *k,
                                const struct seen_filter *f, struct journal *j,
                                journal_take *take, void *whose,

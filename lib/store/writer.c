@@ -297,6 +297,8 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
         code = store_keys_open(&w->keys, &w->paths, w->f, &w->head, why);
     if (code == SEEN_OK)
         code = take_journal(w, &front, why);
+    if (code == SEEN_OK)
+        store_keys_follow(&w->keys, w->f, &w->journal, NULL); /* or later */
     store_front_clear(&front);
     code = store_cells_kept(&w->map, code, why);
     if (code != SEEN_OK)

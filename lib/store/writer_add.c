@@ -179,6 +179,8 @@ enum seen_code store_writer_before(struct seen_storage *s, bool remove,
     if (code == SEEN_OK)
         code = journal_append(&w->journal, remove,
                               w->f->traits & SEEN_READS_TEXT, key, n, why);
+    if (code == SEEN_OK && w->keys.kept)
+        store_keys_note(&w->keys, *first, key, n);
     end = w->journal.end;
     w->adding += code == SEEN_OK;
     if (code == SEEN_OK)
