@@ -151,12 +151,17 @@ enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
  *     code = seen_store_open(&f, "crawl.seen", NULL, &why);
  *
  * Its writers append each key, 16 bytes, to a log beside the file
- * (crawl.seen.keys), which costs no memory. When the filter is at its capacity,
- * the writer builds another one from the log, for twice as many keys or, above
- * a million, 1.5 times as many, and replaces file and filter. So it takes at
- * most twice the bits of a filter that was planned for exactly its keys, keeps
- * the planned rate (with `tight`), and a question costs the same. An add that
- * finds the filter full takes some 20 ns per key that was ever added.
+ * (crawl.seen.keys), which costs no memory. Shortly before the filter is at its
+ * capacity, the writer begins to fill another one from the log, for twice as
+ * many keys or, above a million, 1.5 times as many, which then replaces file and
+ * filter. So it takes at most twice the bits of a filter that was planned for
+ * exactly its keys, keeps the planned rate (with `tight`), and a question costs
+ * the same. The memory of both is in use while it is filled.
+ *
+ * Filling is done by adds, in slices: one of n keys fills in at most
+ * 1024 + 128 n others, and the one that replaces the filter 4096 more. Only
+ * closing a filter that is full fills in all that are missing, for some 10 ns
+ * per key that was ever added.
  *
  * The log has mode 0600: hashes of URLs can be guessed. Copies of the file
  * alone answer as ever, and so does seen_store_save(); they cannot grow, like a
@@ -181,15 +186,16 @@ bool seen_store_grows(const struct seen_filter *f, struct seen_error *why);
 
 /*
  * Adding grows the filter by itself, except after seen_filter_allow_threads():
- * then the caller says, by this call, that no other thread uses f. *grown is
- * set to whether it was full, unless it is NULL; plan, cells and parts of f are
- * others then. On failure the filter is as it was, and goes on past its
- * capacity. Closing does the same.
+ * then adds fill the larger one, and the caller says, by this call, that no
+ * other thread uses f. *grown is set to whether it was replaced, unless it is
+ * NULL; plan, cells and parts of f are others then. On failure the filter is as
+ * it was, and goes on past its capacity. Closing does the same.
  */
 enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
                                struct seen_error *why);
 
-/* Would it grow now? For any thread. Not soon after it could not. */
+/* Is the larger one filled, so that seen_store_grow() takes a moment? For any
+   thread. */
 bool seen_store_outgrown(const struct seen_filter *f);
 
 /*

@@ -8,7 +8,7 @@
  * What can fail either does all that was asked or says what failed: a read or
  * write that was interrupted or fell short goes on, and a clean-up after a
  * failure keeps its errno, because the message is about the failure and not
- * about the unlink() that follows it. pwrite(), fdatasync() and fsync() are
+ * about the unlink() that follows it. pwrite(), fdatasync() and their like are
  * called through variables, so that a test can let them fail.
  */
 #include "disk.h"
@@ -24,6 +24,8 @@
 #include "../text/memory.h"
 
 int (*disk_fdatasync)(int fd) = fdatasync;
+int (*disk_sync_range)(int fd, off_t at, off_t len,
+                       unsigned how) = sync_file_range;
 int (*disk_fsync)(int fd) = fsync;
 int (*disk_fstat)(int fd, struct stat *it) = fstat;
 ssize_t (*disk_pwrite)(int fd, const void *from, size_t len,
@@ -160,6 +162,17 @@ enum seen_code disk_fill_holes(int fd, uint64_t at, uint64_t len,
     return code;
 }
 
+enum seen_code disk_reserve(int fd, uint64_t len, struct seen_error *why)
+{
+    if (ftruncate(fd, (off_t)len))
+        return seen_fail(why, SEEN_IO, 0, "cannot be made longer");
+    if (!len || !fallocate(fd, 0, 0, (off_t)len))
+        return SEEN_OK;
+    if (errno != EOPNOTSUPP && errno != ENOSYS && errno != EINVAL)
+        return seen_fail(why, SEEN_IO, 0, "there is no room for it");
+    return disk_fill_holes(fd, 0, len, why);
+}
+
 enum seen_code disk_flush(int fd, struct seen_error *why)
 {
     if (disk_fdatasync(fd))
@@ -174,6 +187,19 @@ void disk_flush_begin(int fd)
     /* A hint: what goes wrong is found by disk_flush(). */
     sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
     errno = system;
+}
+
+enum seen_code disk_flush_part(int fd, uint64_t at, uint64_t len,
+                               struct seen_error *why)
+{
+    const unsigned int how = SYNC_FILE_RANGE_WAIT_BEFORE |
+                             SYNC_FILE_RANGE_WRITE |
+                             SYNC_FILE_RANGE_WAIT_AFTER;
+
+    if (disk_sync_range(fd, (off_t)at, (off_t)len, how) && errno != ENOSYS &&
+        errno != EINVAL && errno != ESPIPE)
+        return seen_fail(why, SEEN_IO, 0, "cannot be flushed to the disk");
+    return SEEN_OK;
 }
 
 enum seen_code disk_flush_folder(const char *folder, struct seen_error *why)

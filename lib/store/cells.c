@@ -373,13 +373,64 @@ static enum seen_code check_cells(const struct store_layout *l,
     return SEEN_OK;
 }
 
+/* All of a head but state, identity and checksum of the table. The text is the
+   caller's to free. */
+static enum seen_code arrange(const struct seen_filter *f,
+                              const struct store_layout *l,
+                              struct store_head *head, char **text,
+                              struct seen_error *why)
+{
+    size_t len = 0;
+    enum seen_code code = store_text_of(&l->nodes, false, text, &len, why);
+
+    if (code != SEEN_OK)
+        return code;
+    head->format = FORMAT_VERSION;
+    head->hashing = HASH_VERSION;
+    head->block = BLOCK;
+    head->offered = seen_filter_offered(f);
+    head->text_len = len;
+    head->text_sum = store_checksum(*text, len);
+    head->leaves = l->leaves;
+    head->cells_len = l->length;
+    store_head_arrange(head);
+    return SEEN_OK;
+}
+
+static enum seen_code write_sealed(int fd, const struct seen_filter *f,
+                                   struct store_layout *l,
+                                   struct store_head *head, const char *text,
+                                   struct seen_error *why)
+{
+    unsigned char *front = calloc(1, (size_t)head->cells_at);
+    enum seen_code code;
+
+    if (!front)
+        return seen_fail(why, SEEN_NOMEM, 0, "no memory for %llu bytes",
+                         (unsigned long long)head->cells_at);
+    memcpy(front + HEAD, text, (size_t)head->text_len);
+    code = put_cells(fd, l, head, (uint64_t *)(void *)(front + head->table_at),
+                     why);
+    code = storage_kept(f, code, why);
+    if (code == SEEN_OK) {
+        head->state = SEALED;
+        head->table_sum = store_checksum(
+            front + head->table_at, 8 * (size_t)(head->leaves + head->blocks));
+        head->identity = store_head_identity(head);
+        store_head_put(front, head);
+        code = disk_write(fd, front, (size_t)head->cells_at, 0, why);
+    }
+    if (code == SEEN_OK && store_head_second(head))
+        code = disk_write(fd, front, HEAD, store_head_second(head), why);
+    free(front);
+    return code;
+}
+
 enum seen_code store_file_write(int fd, const struct seen_filter *f,
                                 struct store_head *head,
                                 struct seen_error *why)
 {
-    unsigned char *front = NULL;
     char *text = NULL;
-    size_t text_len = 0;
     struct store_layout l;
     enum seen_code code = store_layout_init(&l, f, why);
 
@@ -389,43 +440,34 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
     if (code == SEEN_OK)
         code = storage_check_all(f, why); /* or damage gets a new checksum */
     if (code == SEEN_OK)
-        code = store_text_of(&l.nodes, false, &text, &text_len, why);
+        code = arrange(f, &l, head, &text, why);
+    if (code == SEEN_OK)
+        code = write_sealed(fd, f, &l, head, text, why);
+    free(text);
+    store_layout_clear(&l);
+    return code;
+}
+
+enum seen_code store_file_begin(int fd, const struct seen_filter *f,
+                                struct store_head *head,
+                                struct seen_error *why)
+{
+    char *text = NULL;
+    struct store_layout l;
+    enum seen_code code = store_layout_init(&l, f, why);
+
     if (code != SEEN_OK)
-        goto clear_layout;
-
-    head->format = FORMAT_VERSION;
-    head->hashing = HASH_VERSION;
-    head->state = SEALED;
-    head->block = BLOCK;
-    head->offered = seen_filter_offered(f);
-    head->text_len = text_len;
-    head->text_sum = store_checksum(text, text_len);
-    head->leaves = l.leaves;
-    head->cells_len = l.length;
-    store_head_arrange(head);
-
-    front = calloc(1, (size_t)head->cells_at);
-    if (!front) {
-        code = seen_fail(why, SEEN_NOMEM, 0, "no memory for %llu bytes",
-                         (unsigned long long)head->cells_at);
-        goto clear_layout;
+        return code;
+    code = arrange(f, &l, head, &text, why);
+    if (code == SEEN_OK)
+        code = disk_reserve(fd, head->length, why);
+    if (code == SEEN_OK)
+        code = disk_write(fd, text, (size_t)head->text_len, HEAD, why);
+    if (code == SEEN_OK) {
+        head->state = CHANGING;
+        head->identity = head->table_sum = 0;
+        code = store_head_lay(fd, head, why);
     }
-    memcpy(front + HEAD, text, text_len);
-    code = put_cells(fd, &l, head,
-                     (uint64_t *)(void *)(front + head->table_at), why);
-    code = storage_kept(f, code, why);
-    if (code != SEEN_OK)
-        goto clear_layout;
-    head->table_sum = store_checksum(
-        front + head->table_at, 8 * (size_t)(head->leaves + head->blocks));
-    head->identity = store_head_identity(head);
-    store_head_put(front, head);
-    code = disk_write(fd, front, (size_t)head->cells_at, 0, why);
-    if (code == SEEN_OK && store_head_second(head))
-        code = disk_write(fd, front, HEAD, store_head_second(head), why);
-
-clear_layout:
-    free(front);
     free(text);
     store_layout_clear(&l);
     return code;

@@ -51,6 +51,12 @@ enum seen_code store_file_write(int fd, const struct seen_filter *f,
                                 struct store_head *head,
                                 struct seen_error *why);
 
+/* Write the file of an f without cells, all of which are zero, to an empty fd:
+   as one that is changing, with identity and `applied` 0. */
+enum seen_code store_file_begin(int fd, const struct seen_filter *f,
+                                struct store_head *head,
+                                struct seen_error *why);
+
 /*
  * Seal in place: write table and heads for cells that are in the file already.
  * *head is the head of the file and becomes the new one. Only blocks that

@@ -103,6 +103,7 @@
 #include <unistd.h>
 
 #include "../disk/disk.h"
+#include "grow.h"
 #include "meta.h"
 #include "text.h"
 
@@ -271,6 +272,7 @@ static enum seen_code replace(struct store_writer *w, char *text,
     int fd = -1;
     enum seen_code code = check_rest(w, why);
 
+    store_grow_cancel(w); /* it has another text */
     if (code == SEEN_OK)
         code = store_replace(&w->paths, w->paths.path, write_next, &r, &fd,
                              why);
@@ -385,7 +387,7 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
         store_meta_keep(&w->metas, was);
     if (code == SEEN_OK)
         w->changed_at = 0;
-    if (code == SEEN_OK) /* or the next time */
+    if (code == SEEN_OK && !w->growth) /* or the next time */
         store_keys_compact(&w->keys, &w->paths, seen_filter_entries(w->f),
                            NULL);
     return code;

@@ -141,8 +141,8 @@ enum seen_code store_head_get(struct store_head *h,
     return SEEN_OK;
 }
 
-enum seen_code store_head_write(int fd, const struct store_head *h,
-                                struct seen_error *why)
+static enum seen_code write_heads(int fd, const struct store_head *h,
+                                  bool flushed, struct seen_error *why)
 {
     const uint64_t second = store_head_second(h);
     enum seen_code code = SEEN_OK;
@@ -151,11 +151,23 @@ enum seen_code store_head_write(int fd, const struct store_head *h,
     store_head_put(bytes, h);
     if (second)
         code = disk_write(fd, bytes, HEAD, second, why);
-    if (code == SEEN_OK && second)
+    if (code == SEEN_OK && second && flushed)
         code = disk_flush(fd, why);
     if (code == SEEN_OK)
         code = disk_write(fd, bytes, HEAD, 0, why);
-    return code == SEEN_OK ? disk_flush(fd, why) : code;
+    return code == SEEN_OK && flushed ? disk_flush(fd, why) : code;
+}
+
+enum seen_code store_head_write(int fd, const struct store_head *h,
+                                struct seen_error *why)
+{
+    return write_heads(fd, h, true, why);
+}
+
+enum seen_code store_head_lay(int fd, const struct store_head *h,
+                              struct seen_error *why)
+{
+    return write_heads(fd, h, false, why);
 }
 
 static enum seen_code repair(int fd, const unsigned char right[HEAD],

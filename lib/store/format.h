@@ -93,6 +93,10 @@ uint64_t store_head_second(const struct store_head *h);
 enum seen_code store_head_write(int fd, const struct store_head *h,
                                 struct seen_error *why);
 
+/* The same without flushing, for a file that nobody else knows yet. */
+enum seen_code store_head_lay(int fd, const struct store_head *h,
+                              struct seen_error *why);
+
 /* Make both heads of a file equal to the one that was read, h, if one of them
    was damaged, or a writer was killed between the two. */
 enum seen_code store_head_repair(int fd, const struct store_head *h,

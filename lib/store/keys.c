@@ -89,7 +89,7 @@ enum {
     HEAD_LEN = 24,
     SLOT_LEN = 40,
     SOME = 4096, /* keys at a time */
-    TAIL = 2048  /* keys that wait to be written */
+    TAIL = STORE_KEYS_TAIL
 };
 
 bool store_keys_suit(const struct seen_filter *f)
@@ -420,9 +420,7 @@ enum seen_code store_keys_move(struct store_keys_log *k,
     k->next.identity = h->identity;
     k->next.applied = h->applied;
     if (k->fd >= 0) { /* or there is no key */
-        code = store_keys_follow(k, f, j, why);
-        if (code == SEEN_OK)
-            code = write_tail(k, why);
+        code = store_keys_write(k, f, j, why);
         if (code == SEEN_OK)
             code = write_slot(k, !k->at, &k->next, why);
         if (code == SEEN_OK)
@@ -444,38 +442,60 @@ void store_keys_commit(struct store_keys_log *k)
 
 /* --- reading ----------------------------------------------------------- */
 
+enum seen_code store_keys_read(const struct store_keys_log *k, uint64_t at,
+                               struct seen_key *key, size_t n, uint64_t *sum,
+                               struct seen_error *why)
+{
+    /* A key takes 16 bytes in the log and 32 in memory: they are read into the
+       second half, and none is overwritten before it was taken. */
+    unsigned char *bytes = (unsigned char *)(key + n) - n * KEY_BYTES;
+    enum seen_code code = disk_read(k->fd, bytes, n * KEY_BYTES, key_at(at),
+                                    why);
+
+    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
+        const uint64_t lo = little_64(bytes + i * KEY_BYTES);
+        const uint64_t hi = little_64(bytes + i * KEY_BYTES + 8);
+
+        key[i] = (struct seen_key){ .lo = lo, .hi = hi };
+        *sum += sum_of(lo, hi);
+    }
+    return code;
+}
+
+uint64_t store_keys_written(const struct store_keys_log *k)
+{
+    return k->next.count - k->tail_n;
+}
+
+enum seen_code store_keys_write(struct store_keys_log *k,
+                                const struct seen_filter *f, struct journal *j,
+                                struct seen_error *why)
+{
+    enum seen_code code = store_keys_follow(k, f, j, why);
+
+    return code == SEEN_OK && k->tail_n ? write_tail(k, why) : code;
+}
+
 enum seen_code store_keys_each(struct store_keys_log *k,
                                const struct seen_filter *f, struct journal *j,
                                journal_take *give, void *whose,
                                struct seen_error *why)
 {
-    struct seen_key *key = calloc(SOME, sizeof *key);
-    unsigned char *bytes = malloc(SOME * KEY_BYTES);
-    enum seen_code code = SEEN_OK;
+    struct seen_key *key = malloc(SOME * sizeof *key);
+    enum seen_code code = store_keys_write(k, f, j, why);
     uint64_t sum = 0;
 
-    if (!key || !bytes)
+    if (!key)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
-    if (code == SEEN_OK)
-        code = store_keys_follow(k, f, j, why);
-    if (code == SEEN_OK && k->fd >= 0)
-        code = write_tail(k, why);
     for (uint64_t done = 0, some; done < k->next.count && code == SEEN_OK;
          done += some) {
         some = k->next.count - done < SOME ? k->next.count - done : SOME;
-        code = disk_read(k->fd, bytes, (size_t)some * KEY_BYTES, key_at(done),
-                         why);
-        for (uint64_t i = 0; i < some && code == SEEN_OK; i++) {
-            key[i].lo = little_64(bytes + i * KEY_BYTES);
-            key[i].hi = little_64(bytes + i * KEY_BYTES + 8);
-            sum += sum_of(key[i].lo, key[i].hi);
-        }
+        code = store_keys_read(k, done, key, (size_t)some, &sum, why);
         if (code == SEEN_OK)
             code = give(whose, key, (size_t)some, why);
     }
     if (code == SEEN_OK && sum != k->next.sum)
         code = seen_fail(why, SEEN_CORRUPT, 0, "its log of keys is damaged");
-    free(bytes);
     free(key);
     return code;
 }

@@ -28,7 +28,8 @@ enum {
     KEYS_VERSION = 1,
     KEYS_SLOT = 4096,     /* each slot and the head are in sectors of their own */
     KEYS_HEAD = 3 * 4096, /* then come the keys */
-    KEY_BYTES = 16
+    KEY_BYTES = 16,
+    STORE_KEYS_TAIL = 2048 /* keys that wait to be written to it, at most */
 };
 
 /* What the log has, and of which state of which file. */
@@ -96,6 +97,20 @@ enum seen_code store_keys_move(struct store_keys_log *k,
                                const struct store_head *h,
                                struct seen_error *why);
 void store_keys_commit(struct store_keys_log *k);
+
+/* The same, and write all of the log to its file. */
+enum seen_code store_keys_write(struct store_keys_log *k,
+                                const struct seen_filter *f, struct journal *j,
+                                struct seen_error *why);
+
+/* How many keys its file has. */
+uint64_t store_keys_written(const struct store_keys_log *k);
+
+/* Read n of these from number `at` on, and add them to *sum, which is next.sum
+   once it has all. */
+enum seen_code store_keys_read(const struct store_keys_log *k, uint64_t at,
+                               struct seen_key *key, size_t n, uint64_t *sum,
+                               struct seen_error *why);
 
 /* All keys to a function; twice if they were added twice. SEEN_CORRUPT if the
    log was changed. */

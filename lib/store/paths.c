@@ -96,9 +96,11 @@ enum seen_code store_paths_init(struct store_paths *p, const char *path,
     p->keys = beside(p->path, ".keys");
     p->lock = beside(p->path, ".lock");
     p->next = beside(p->path, ".new");
+    p->grow = beside(p->path, ".grow");
     p->folder = strndup(p->path,
                         (size_t)(strrchr(p->path, '/') - p->path) + 1);
-    if (!p->journal || !p->keys || !p->lock || !p->next || !p->folder) {
+    if (!p->journal || !p->keys || !p->lock || !p->next || !p->grow ||
+        !p->folder) {
         store_paths_clear(p);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
     }
@@ -112,6 +114,7 @@ void store_paths_clear(struct store_paths *p)
     free(p->keys);
     free(p->lock);
     free(p->next);
+    free(p->grow);
     free(p->folder);
     memset(p, 0, sizeof *p);
 }
@@ -143,7 +146,18 @@ enum seen_code store_lock(const struct store_paths *p, int *lock,
     if (code == SEEN_OK) {
         give_mode(*lock, p->path, 0666); /* if we are killed, others need it */
         unlink(p->next); /* of a killed writer */
+        unlink(p->grow);
     }
+    return code;
+}
+
+enum seen_code store_beside(const struct store_paths *p, const char *name,
+                            int *fd, struct seen_error *why)
+{
+    enum seen_code code = disk_begin(name, fd, why);
+
+    if (code == SEEN_OK)
+        give_mode(*fd, p->path, 07777);
     return code;
 }
 
@@ -153,12 +167,10 @@ enum seen_code store_replace(const struct store_paths *p, const char *over,
 {
     bool swapped = false;
     int next, system;
-    enum seen_code code = disk_begin(p->next, &next, why);
+    enum seen_code code = store_beside(p, p->next, &next, why);
 
-    if (code == SEEN_OK) {
-        give_mode(next, p->path, 07777);
+    if (code == SEEN_OK)
         code = write(whose, next, why);
-    }
     if (code == SEEN_OK)
         code = disk_swap(next, p->next, over, &swapped, why);
     system = errno;

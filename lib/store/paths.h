@@ -6,6 +6,7 @@
  *     crawl.seen.keys        the keys of a filter that keeps them: keys.h
  *     crawl.seen.lock        the lock of the writer
  *     crawl.seen.new         the next file while it is written
+ *     crawl.seen.grow        a larger filter while it is filled: grow.c
  *
  * Symbolic links are resolved first, even dangling ones, so that a filter has
  * one lock under all its names.
@@ -16,7 +17,7 @@
 #include <seen/error.h>
 
 struct store_paths {
-    char *path, *journal, *keys, *lock, *next, *folder;
+    char *path, *journal, *keys, *lock, *next, *grow, *folder;
 };
 
 /* Resolve `path`. The file need not exist; SEEN_RANGE if it exists and is not
@@ -26,13 +27,18 @@ enum seen_code store_paths_init(struct store_paths *p, const char *path,
 void store_paths_clear(struct store_paths *p);
 
 /*
- * Become the only writer, and remove the next file of a killed writer. The
+ * Become the only writer, and remove the next files of a killed writer. The
  * open file holds the lock, so a process that dies releases it. SEEN_BUSY if
  * another writer has it.
  */
 enum seen_code store_lock(const struct store_paths *p, int *lock,
                           struct seen_error *why);
 /* lock_release(lock, p->lock) releases it. */
+
+/* For the holder of the lock: make a file beside p->path, with its owner and
+   mode. *fd is -1 after a failure. */
+enum seen_code store_beside(const struct store_paths *p, const char *name,
+                            int *fd, struct seen_error *why);
 
 /*
  * For the holder of the lock: write p->next, with the owner and mode of

@@ -32,8 +32,9 @@ static enum seen_code finish(struct store_writer *w, struct seen_error *why)
 
     store_writer_stop(w);
     store_writer_exclude(w);
-    if (store_grow_wanted(w))
-        store_grow(w, NULL); /* or the next writer does */
+    if (store_grow_due(w) || store_grow_full(w))
+        store_grow_swap(w, NULL); /* or the next writer does */
+    store_grow_cancel(w);
     code = store_checkpoint(w, true, why);
     if (code == SEEN_OK)
         unlink(w->paths.journal); /* one that belonged to another file */
@@ -46,6 +47,7 @@ static void writer_free(struct store_writer *w)
     int system = errno;
 
     store_writer_stop(w);
+    store_grow_cancel(w);
     if (w->f)
         store_cells_unmap(w->f, &w->map);
     store_blocks_free(w->blocks);
@@ -60,6 +62,7 @@ static void writer_free(struct store_writer *w)
     pthread_cond_destroy(&w->tick);
     pthread_cond_destroy(&w->idle);
     pthread_mutex_destroy(&w->flushing);
+    pthread_mutex_destroy(&w->growing);
     pthread_mutex_destroy(&w->mutex);
     free(w);
     errno = system;
@@ -108,6 +111,7 @@ static struct store_writer *writer_new(void)
     w->lock = w->fd = w->next = w->journal.fd = w->keys.fd = -1;
     pthread_mutex_init(&w->mutex, NULL);
     pthread_mutex_init(&w->flushing, NULL);
+    pthread_mutex_init(&w->growing, NULL);
     pthread_cond_init(&w->idle, NULL);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -305,6 +309,8 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
         return code;
     w->storage.lost = store_cells_lost(&w->map);
     store_writer_limit(w);
+    w->settled = (w->journal.fd >= 0 ? w->journal.last : w->head.applied) +
+                 w->f->plan.capacity / 64;
     if ((options && options->over) || (w->keys.kept && w->keys.whole))
         filter_lift(w->f);
     w->sync = options ? options->sync : SEEN_SYNC_ALWAYS;
@@ -375,15 +381,19 @@ bool seen_store_keeps(const struct seen_filter *f)
 
 bool seen_store_grows(const struct seen_filter *f, struct seen_error *why)
 {
-    const struct store_writer *w = f ? writer_of(f) : NULL;
+    struct store_writer *w = f ? writer_of(f) : NULL;
+    struct seen_error lost;
 
     if (!w || !w->keys.kept) {
         seen_fail(why, SEEN_UNABLE, 0, "the filter does not keep its keys");
         return false;
     }
-    if (w->keys.lost.code != SEEN_OK && why)
-        *why = w->keys.lost;
-    return w->keys.lost.code == SEEN_OK;
+    pthread_mutex_lock(&w->mutex);
+    lost = w->keys.lost;
+    pthread_mutex_unlock(&w->mutex);
+    if (lost.code != SEEN_OK && why)
+        *why = lost;
+    return lost.code == SEEN_OK;
 }
 
 enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
@@ -399,9 +409,9 @@ enum seen_code seen_store_grow(struct seen_filter *f, bool *grown,
         return seen_fail(why, SEEN_UNABLE, 0,
                          "the filter is not open for writing");
     store_writer_exclude(w);
-    wanted = store_grow_wanted(w);
+    wanted = store_grow_due(w) || store_grow_full(w);
     if (wanted)
-        code = store_grow(w, why);
+        code = store_grow_swap(w, why);
     store_writer_admit(w);
     if (grown)
         *grown = wanted && code == SEEN_OK;
@@ -416,7 +426,7 @@ bool seen_store_outgrown(const struct seen_filter *f)
     if (!w || !w->keys.kept)
         return false;
     pthread_mutex_lock(&w->mutex);
-    wanted = !w->exclusive && store_grow_wanted(w);
+    wanted = !w->exclusive && store_grow_due(w);
     pthread_mutex_unlock(&w->mutex);
     return wanted;
 }
@@ -448,6 +458,7 @@ enum seen_code seen_store_forget_keys(struct seen_filter *f,
         return seen_fail(why, SEEN_UNABLE, 0,
                          "the filter does not keep its keys");
     store_writer_exclude(w);
+    store_grow_cancel(w);
     code = store_keys_forget(&w->keys, &w->paths, why);
     if (code == SEEN_OK)
         code = seen_meta_set(f, KEYS_META, NULL, why);

@@ -35,8 +35,13 @@ struct store_writer {
     struct store_blocks *blocks; /* NULL: all were checked */
     enum seen_sync sync;
     struct store_keys_log keys;        /* changed while no thread adds */
-    uint64_t try_at;             /* a change: a growth failed, and is not tried
-                                    again before it */
+    pthread_mutex_t growing;    /* taken before `mutex` */
+    struct store_growth *growth; /* grow.c; NULL: none */
+    /* Numbers of changes: */
+    uint64_t try_at;             /* a growth failed, and is not tried again
+                                    before it */
+    uint64_t look_at;            /* before it the filter cannot be full */
+    uint64_t settled;            /* the writer has made some changes by then */
 
     pthread_mutex_t mutex;      /* guards what follows, to `most` */
     int fd, next;               /* the file, and the one that replaces it */

@@ -253,8 +253,8 @@ static void shorten(struct store_writer *w)
 static void grow(struct store_writer *w)
 {
     store_writer_exclude(w);
-    if (store_grow_wanted(w))
-        store_grow(w, NULL);
+    if (store_grow_due(w))
+        store_grow_swap(w, NULL);
     store_writer_admit(w);
 }
 
@@ -262,7 +262,7 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
                         size_t done)
 {
     struct store_writer *w = (struct store_writer *)s;
-    bool late, grows;
+    bool late, grows, due;
 
     pthread_mutex_lock(&w->mutex);
     /* If this fails, or the cells are lost, a replay adds them. */
@@ -270,12 +270,18 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
         store_cells_kept(&w->map, SEEN_OK, NULL) == SEEN_OK)
         journal_undo(&w->journal, first + done, n - done, NULL);
     late = w->journal.end > w->most && !is_held(w);
-    grows = w->keys.kept && !w->f->stripes && store_grow_wanted(w);
+    grows = w->keys.kept && !is_held(w) && store_grow_wanted(w);
+    if (grows) {
+        pthread_mutex_unlock(&w->mutex);
+        store_grow_work(w, n);
+        pthread_mutex_lock(&w->mutex);
+    }
+    due = grows && !w->f->stripes && store_grow_due(w);
     leave(w);
     pthread_mutex_unlock(&w->mutex);
     if (late)
         shorten(w);
-    if (grows)
+    if (due)
         grow(w);
 }
 

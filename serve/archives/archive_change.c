@@ -26,7 +26,7 @@
 #include "guard.h"
 
 enum { TRIES = 40, REFUSALS = 16, EXACT = 64, SOME = 1024 };
-enum { PER_GROWTH = 1024 }; /* keys that are added to a full filter, at most */
+enum { PER_GROWTH = 1024 }; /* keys that are added before one can grow */
 
 /* --- in the loop --- */
 
@@ -398,8 +398,8 @@ static enum seen_code add_and_grow(struct archive_change *c,
         return add(c, f, c->key, c->n, fresh, c->result);
     for (size_t done = 0, some; done < c->n && code == SEEN_OK; done += some) {
         some = c->n - done < PER_GROWTH ? c->n - done : PER_GROWTH;
-        archive_writer_grow(grows);
         code = add(c, f, c->key + done, some, fresh, c->result + done);
+        archive_writer_grow(grows);
     }
     return code;
 }

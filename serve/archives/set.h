@@ -215,8 +215,8 @@ bool archive_writer_hold(struct archive_writer *w,
 void archive_writer_release(struct archive_writer *w);
 
 /*
- * Let the filter grow if it keeps its keys and is full, for a caller that has
- * a reference: the loops give theirs back first, and ask the file meanwhile. If
+ * Exchange a filter that keeps its keys for the larger one that adds have
+ * filled, for a caller that has a reference: the loops give theirs back first, and ask the file meanwhile. If
  * that takes too long, or it cannot grow, it goes on past its capacity.
  */
 void archive_writer_grow(struct archive_writer *w);

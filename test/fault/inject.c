@@ -178,6 +178,7 @@ static const struct call {
     { SYS_fsync, SYNC, -1, -1 },
     { SYS_fdatasync, SYNC, -1, -1 },
     { SYS_msync, SYNC, -1, -1 },
+    { SYS_sync_file_range, SYNC, -1, -1 },
     { SYS_renameat, RENAME, -1, -1 },
     { SYS_renameat2, RENAME, -1, -1 },
     { SYS_openat, OPEN, -1, -1 },

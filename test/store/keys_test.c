@@ -324,11 +324,11 @@ TEST(a_reader_learns_that_the_filter_has_grown)
     create_with("blocked", 100, 50);
     assert_int_equal(seen_store_map(&map, path, NULL, NULL), SEEN_OK);
     f = open_it();
-    add(f, 50, 90);
+    add(f, 50, 80);
     assert_int_equal(seen_store_refresh(map, NULL, NULL), SEEN_OK);
-    assert_holds(map, 90);
-    add(f, 90, 400);
-    assert_holds(map, 90); /* the old file is still there for it */
+    assert_holds(map, 80);
+    add(f, 80, 400);
+    assert_holds(map, 80); /* the old file is still there for it */
     assert_int_equal(seen_store_refresh(map, NULL, NULL), SEEN_MISMATCH);
     seen_filter_free(map);
     add(f, 400, 410);
@@ -560,7 +560,7 @@ TEST(a_growth_without_room_on_the_disk_is_tried_again)
     create_with("blocked", 100, 60);
     f = open_it();
     add(f, 60, 61); /* the journal begins */
-    beside(next, ".new");
+    beside(next, ".grow");
     assert_int_equal(mkdir(next, 0755), 0); /* nothing can be written there */
     add(f, 61, 400);
     assert_cannot_grow(f, "");
@@ -586,7 +586,7 @@ TEST(a_growth_that_failed_is_tried_again_by_a_writer_that_stays)
     create_with("blocked", 100, 60);
     f = open_it();
     add(f, 60, 61);
-    beside(next, ".new");
+    beside(next, ".grow");
     assert_int_equal(mkdir(next, 0755), 0);
     add(f, 61, 400);
     assert_cannot_grow(f, "");

@@ -334,10 +334,10 @@ TEST(threads_share_a_filter_that_is_read_by_ranges)
     close(fd);
 }
 
-TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
+static void add_while_it_grows(uint64_t capacity)
 {
     const struct seen_access how = { .sync = SEEN_SYNC_EVERYSEC };
-    const struct seen_plan plan = plan_of("blocked", 100);
+    const struct seen_plan plan = plan_of("blocked", capacity);
     pthread_t thread[THREADS + 2];
 
     f = holding(&plan, 0);
@@ -363,6 +363,13 @@ TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
     assert_holds(f, (size_t)2 * THREADS * EACH);
     assert_true(seen_filter_plan(f)->capacity >= 2 * THREADS * EACH);
     seen_filter_free(f);
+}
+
+TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
+{
+    add_while_it_grows(100);
+    sweep(NULL);
+    add_while_it_grows(THREADS * EACH); /* in slices of several threads */
 }
 
 int main(void)
