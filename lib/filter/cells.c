@@ -7,7 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Where there are no huge pages, as in WebAssembly, nothing is large. */
+#ifdef MADV_HUGEPAGE
 enum { HUGE = 2 << 20 };
+#else
+#define HUGE SIZE_MAX
+#define MADV_HUGEPAGE 0
+#define MADV_NOHUGEPAGE 0
+#endif
 
 /*
  * mmap() aligns to small pages only, so map one huge page more and unmap what

@@ -56,6 +56,10 @@ static enum seen_code check_plan(struct seen_plan *plan,
     if (plan->bits > SEEN_BITS || plan->capacity > SEEN_BITS)
         return seen_fail(why, SEEN_RANGE, 0,
                          "more than 2^48 bits or keys are a mistake");
+    if (plan->bits / 8 >= SIZE_MAX / 2) /* the address space is of 32 bits */
+        return seen_fail(why, SEEN_NOMEM, 0,
+                         "%llu bits are more than memory can have",
+                         (unsigned long long)plan->bits);
     if (plan->probes > MAX_PROBES)
         return seen_fail(why, SEEN_RANGE, 0, "more than %d probes",
                          MAX_PROBES);

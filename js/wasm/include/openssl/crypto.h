@@ -1,0 +1,1 @@
+/* crypto.h - nothing: see evp.h. */
