@@ -69,12 +69,15 @@ struct seen_ranges {
     enum seen_code (*read)(void *of, struct seen_range *range, size_t n,
                            uint64_t *length, struct seen_error *why);
     /*
-     * Called before the blocks are read that a call of seen_filter_has() needs.
-     * It may refuse, or set *all to have all that is missing read now. NULL:
-     * read what is needed.
+     * Called before keys are answered from blocks that were not used before. It
+     * may refuse; or set *all, to have all that is missing read now; or, where
+     * need->ranges is 0 because all of them were kept, find out whether they are
+     * still right. NULL: read what is needed.
      */
     enum seen_code (*weigh)(void *of, const struct seen_ranges_need *need,
                             bool *all, struct seen_error *why);
+    /* Called when the filter is freed, or could not be opened; or NULL. */
+    void (*close)(void *of);
     void *of;
     /*
      * An open file of the caller's where the parts are kept, each in its place,
@@ -95,8 +98,8 @@ struct seen_ranges {
 };
 
 /*
- * Open the filter; the function and what it needs must outlive it. It can be
- * asked and saved (seen_store_save() reads all of it), not changed.
+ * Open the filter. It can be asked and saved (seen_store_save() reads all of
+ * it), not changed.
  *
  * SEEN_CORRUPT, SEEN_MISMATCH: as seen_store_map(); also if the parts do not fit
  * together. SEEN_BUSY: a writer has the file open. SEEN_RANGE: its beginning is

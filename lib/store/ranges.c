@@ -60,6 +60,8 @@ static void distant_free(struct store_distant *d)
     if (d->fd >= 0)
         close(d->fd);
     pthread_mutex_destroy(&d->mutex);
+    if (d->ranges.close)
+        d->ranges.close(d->ranges.of);
     explicit_bzero(&d->ranges, sizeof d->ranges);
     explicit_bzero(&d->decoys, sizeof d->decoys);
     free(d->bytes);
@@ -262,7 +264,8 @@ static enum seen_code add_decoys(struct store_distant *d, uint64_t **block,
     return SEEN_OK;
 }
 
-/* Fetch what is missing: the blocks of the list, or all if that is better. */
+/* Fetch what is missing: the blocks of the list, which may be none, or all if
+   that is better. */
 static enum seen_code obtain(struct store_distant *d,
                              const struct seen_filter *f, uint64_t **block,
                              size_t *count, bool all, struct seen_error *why)
@@ -309,7 +312,7 @@ static enum seen_code check(struct seen_storage *s,
         return code;
     pthread_mutex_lock(&d->mutex);
     code = missing(d, f, key, n, under, &block, &count, why);
-    if (code == SEEN_OK && count)
+    if (code == SEEN_OK)
         code = obtain(d, f, &block, &count, !key || !d->able, why);
     pthread_mutex_unlock(&d->mutex);
     free(block);
@@ -460,8 +463,11 @@ static enum seen_code distant_new(struct store_distant **out,
     struct store_distant *d = calloc(1, sizeof *d);
 
     *out = d;
-    if (!d)
+    if (!d) {
+        if (ranges->close)
+            ranges->close(ranges->of);
         return no_memory_for(why, "a reader of ranges");
+    }
     pthread_mutex_init(&d->mutex, NULL);
     d->ranges = *ranges;
     d->storage.release = release;

@@ -37,7 +37,7 @@ struct source {
     unsigned honest, calls, ranges;
     uint64_t sent;
     bool all, refuse, silent; /* of weigh(); and no length is told */
-    unsigned weighed;
+    unsigned weighed, closed;
     struct seen_ranges_need need;
 };
 
@@ -344,18 +344,76 @@ TEST(all_of_it_is_read_when_that_is_weighed_to_be_better)
     make(&s, "blocked");
     r = ranges_of(&s);
     r.weigh = weigh;
-    s.all = true;
     assert_int_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
     assert_int_equal(s.weighed, 0);
-    for (size_t i = 0; !s.weighed; i++)
+    for (size_t i = 0; !s.need.ranges; i++)
         assert_int_equal(seen_filter_has(f, key + i, 1, seen, NULL), SEEN_OK);
     assert_int_equal(s.need.ranges, 1);
     assert_int_equal(s.need.bytes, BLOCK);
     assert_true(s.need.rest > 2 * BLOCK);
+    s.all = true;
+    s.need.ranges = 0;
+    for (size_t i = 0; !s.need.ranges; i++)
+        assert_int_equal(seen_filter_has(f, key + i, 1, seen, NULL), SEEN_OK);
     calls = s.calls;
     assert_int_equal(seen_filter_has(f, key, ASKED, seen, NULL), SEEN_OK);
     assert_int_equal(s.calls, calls);
     seen_filter_free(f);
+    drop(&s);
+}
+
+static void count_close(void *of)
+{
+    ((struct source *)of)->closed++;
+}
+
+TEST(the_source_is_closed_with_the_filter_and_when_it_cannot_be_opened)
+{
+    struct source s;
+    struct seen_ranges r;
+    struct seen_filter *f;
+
+    make(&s, "blocked");
+    r = ranges_of(&s);
+    r.close = count_close;
+    assert_int_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
+    assert_int_equal(s.closed, 0);
+    seen_filter_free(f);
+    assert_int_equal(s.closed, 1);
+    s.lie = ZEROS;
+    assert_int_not_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
+    assert_int_equal(s.closed, 2);
+    drop(&s);
+}
+
+TEST(answers_from_kept_parts_alone_are_weighed_once)
+{
+    struct source s;
+    struct seen_ranges r;
+    struct seen_filter *f;
+    bool seen[ASKED];
+    int kept;
+
+    make(&s, "blocked");
+    kept = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    r = ranges_of(&s);
+    r.kept = &kept;
+    r.weigh = weigh;
+    for (int again = 0; again < 2; again++) {
+        s.weighed = 0;
+        assert_int_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_has(f, key, ASKED, seen, NULL), SEEN_OK);
+        assert_int_equal(s.weighed, 1);
+        assert_int_equal(s.need.ranges > 0, !again);
+        assert_int_equal(seen_filter_has(f, key, ASKED, seen, NULL), SEEN_OK);
+        assert_int_equal(s.weighed, 1);
+        seen_filter_free(f);
+    }
+    s.refuse = true;
+    assert_int_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_has(f, key, ASKED, seen, NULL), SEEN_RANGE);
+    seen_filter_free(f);
+    close(kept);
     drop(&s);
 }
 
@@ -702,6 +760,9 @@ int main(void)
         FRESH(what_was_kept_is_not_read_again),
         FRESH(a_kept_file_is_not_trusted),
         FRESH(all_of_it_is_read_when_that_is_weighed_to_be_better),
+        FRESH(
+            the_source_is_closed_with_the_filter_and_when_it_cannot_be_opened),
+        FRESH(answers_from_kept_parts_alone_are_weighed_once),
         FRESH(a_question_that_is_refused_reads_nothing),
         FRESH(saving_reads_all_of_it),
         FRESH(it_cannot_be_added_to),
