@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../distant/distant.h"
 #include "secret.h"
 
 enum seen_sync access_sync(const char *word)
@@ -66,6 +67,11 @@ static struct seen_filter *checked(struct seen_filter *f, const char *path,
 bool access_is_remote(const char *path)
 {
     return access_remote && remote_is_address(path);
+}
+
+bool access_is_distant(const char *path)
+{
+    return distant_is_url(path);
 }
 
 uint64_t access_losses(const struct seen_filter *f)
@@ -143,11 +149,28 @@ enum outcome access_rehearse(const char *address, const struct seen_plan *plan)
     return YES;
 }
 
+/* Without the functions this is a command that does not ask web servers. */
+static enum seen_code open_distant(struct seen_filter **out, const char *url,
+                                   const struct seen_access *a,
+                                   const struct access_web *web,
+                                   struct seen_error *why)
+{
+    *out = NULL;
+    if (!access_distant || !web)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "is on a web server; seen check and seen info ask "
+                         "it there, seen harvest fetches it");
+    return access_distant->open(out, url, web, a, why);
+}
+
 enum seen_code access_map(struct seen_filter **out, const char *path,
-                          const struct seen_access *a, struct seen_error *why)
+                          const struct seen_access *a,
+                          const struct access_web *web, struct seen_error *why)
 {
     struct remote_options options = remote_how(a, path);
 
+    if (access_is_distant(path))
+        return open_distant(out, path, a, web, why);
     return access_is_remote(path)
                ? access_remote->open(out, path, &options, why)
                : seen_store_map(out, path, a, why);
@@ -164,14 +187,55 @@ struct seen_filter *access_read(const char *path,
 
     if (!prepare(&a, how, secret))
         return NULL;
-    code = few || access_is_remote(path) ? access_map(&f, path, &a, &why)
-                                         : seen_store_load(&f, path, &a, &why);
+    code = few || access_is_remote(path) || access_is_distant(path)
+               ? access_map(&f, path, &a, &how->web, &why)
+               : seen_store_load(&f, path, &a, &why);
     explicit_bzero(secret, sizeof secret);
+    if (code == SEEN_OK && how->verify && access_is_distant(path))
+        code = seen_store_verify(f, &why);
     if (code != SEEN_OK) {
         trouble_with(path, &why);
+        seen_filter_free(f);
         return NULL;
     }
     return checked(f, path, how);
+}
+
+/* Are keys made and hashed for one of them right for the other? */
+static bool same_keys(const struct seen_filter *f, const struct seen_filter *g)
+{
+    const struct seen_plan *a = seen_filter_plan(f), *b = seen_filter_plan(g);
+
+    return !strcmp(a->profile, b->profile) && a->keys == b->keys &&
+           a->keyed == b->keyed;
+}
+
+enum seen_code access_again(struct seen_filter **f, const char *path,
+                            const struct access_options *how,
+                            enum seen_code code, struct seen_error *why)
+{
+    struct seen_access a = { .lazy = true };
+    unsigned char secret[SEEN_SECRET];
+    struct seen_filter *again;
+
+    if (!access_distant || !access_is_distant(path) ||
+        !access_distant->moved(path, &how->web, code) ||
+        !prepare(&a, how, secret))
+        return code;
+    a.secret = seen_filter_plan(*f)->keyed ? a.secret : NULL;
+    code = access_map(&again, path, &a, &how->web, why);
+    explicit_bzero(secret, sizeof secret);
+    if (code == SEEN_OK && !same_keys(*f, again))
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "was replaced by a filter with other keys; ask "
+                         "again");
+    if (code != SEEN_OK) {
+        seen_filter_free(again);
+        return code;
+    }
+    seen_filter_free(*f);
+    *f = again;
+    return SEEN_OK;
 }
 
 struct seen_filter *access_write(const char *path,
@@ -190,8 +254,9 @@ struct seen_filter *access_write(const char *path,
     if (!prepare(&a, how, secret))
         return NULL;
     do
-        code = access_is_remote(path) ? access_map(&f, path, &a, &why)
-                                      : seen_store_open(&f, path, &a, &why);
+        code = access_is_remote(path) || access_is_distant(path)
+                   ? access_map(&f, path, &a, NULL, &why)
+                   : seen_store_open(&f, path, &a, &why);
     while (wait_again(&wait, code));
     explicit_bzero(secret, sizeof secret);
     if (code != SEEN_OK) {

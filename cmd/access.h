@@ -36,10 +36,30 @@ struct access_remote {
 };
 extern const struct access_remote *const access_remote;
 
+/* How a filter on a web server is asked: of WEB_OPTIONS. */
+struct access_web {
+    const char *allow, *ca;
+    uint64_t decoys;
+    bool allow_private, no_cache;
+    bool sure; /* nothing will be asked: find out whether the cache is right */
+};
+
+/* The same for filters on web servers, from distant/. */
+struct access_distant {
+    enum seen_code (*open)(struct seen_filter **out, const char *url,
+                           const struct access_web *how,
+                           const struct seen_access *a,
+                           struct seen_error *why);
+    bool (*moved)(const char *url, const struct access_web *how,
+                  enum seen_code code);
+};
+extern const struct access_distant *const access_distant;
+
 /* The options of every command that asks or changes a filter. */
 struct access_options {
     const char *profile, *keyed;
     bool verify; /* of VERIFY_OPTION */
+    struct access_web web;
 };
 
 /* clang-format off */
@@ -49,6 +69,18 @@ struct access_options {
     { "keyed", 0, PATH, "KEYFILE", offsetof(type, how.keyed),               \
       "the key of a keyed filter: a file of 16 bytes or 32 hexadecimal "    \
       "digits" }
+
+/* Of those that ask filters on web servers. */
+#define WEB_OPTIONS(type, web)                                              \
+    { "no-cache", 0, FLAG, NULL, offsetof(type, web.no_cache),              \
+      "of a filter on a web server: keep nothing, and use nothing that was " \
+      "kept" },                                                             \
+    { "allow-private", 0, FLAG, NULL, offsetof(type, web.allow_private),    \
+      "also connect to private, loopback and link-local addresses" },       \
+    { "allow", 0, TEXT, "ADDRESS:PORT,...", offsetof(type, web.allow),      \
+      "also connect to these addresses: a server in your own network" },    \
+    { "ca", 0, PATH, "FILE", offsetof(type, web.ca),                        \
+      "certificates to trust, in PEM (default: the system's)" }
 
 /* Of those that verify only what they read for URLs that are operands. */
 #define VERIFY_OPTION(type, how)                                            \
@@ -84,9 +116,22 @@ enum seen_code access_save(const struct seen_filter *f, const char *path,
 enum seen_code access_create(const char *address, struct seen_plan *plan,
                              struct seen_error *why);
 
-/* Open it to be asked, without a message; a file is mapped. */
+/* Open it to be asked, without a message; a file is mapped. `web` may be NULL if
+   it is not on a web server. */
 enum seen_code access_map(struct seen_filter **out, const char *path,
-                          const struct seen_access *a, struct seen_error *why);
+                          const struct seen_access *a,
+                          const struct access_web *web,
+                          struct seen_error *why);
+
+/*
+ * A question to a filter failed with this code, before anything was answered: if
+ * its file on a web server was replaced meanwhile, or the cache was wrong, open
+ * it again. SEEN_OK: then ask again; otherwise `code`, with *why as it was, or
+ * why it cannot be opened again.
+ */
+enum seen_code access_again(struct seen_filter **f, const char *path,
+                            const struct access_options *how,
+                            enum seen_code code, struct seen_error *why);
 
 /*
  * Before the work of building: is the server there, and can a filter of this
@@ -97,6 +142,9 @@ enum outcome access_rehearse(const char *address,
 
 /* Is it the address of a filter on a server, not a path? */
 bool access_is_remote(const char *path);
+
+/* Is it the URL of a filter on a web server? */
+bool access_is_distant(const char *path);
 
 /* remote_losses(), also in `seen`. */
 uint64_t access_losses(const struct seen_filter *f);

@@ -9,6 +9,7 @@
 #include "../lib/text/nearest.h"
 #include "../remote/reserve.h"
 #include "access.h"
+#include "web.h"
 
 const struct command *const commands[] = {
     &cmd_build,    &cmd_add,      &cmd_check,   &cmd_dedup,   &cmd_remove,
@@ -24,6 +25,8 @@ const struct access_remote *const access_remote = &(
     const struct access_remote){ remote_open,  remote_able_at, remote_save,
                                  remote_load,  remote_create,  remote_plan,
                                  remote_losses };
+
+const struct access_distant *const access_distant = &cmd_web;
 
 bool command_is_elsewhere(char **argv)
 {

@@ -50,6 +50,11 @@ static const struct option options[] = {
         struct check_options, json,
         "print one JSON object per line: {\"url\": ..., \"seen\": true}; for a bad "
         "URL {\"url\": ..., \"seen\": null, \"error\": ...}"),
+    { "decoys", 0, COUNT, "N",
+      offsetof(struct check_options, access.web.decoys),
+      "of a filter on a web server: with each block ask for N others, always "
+      "the same ones, so that the server does not learn which one is meant" },
+    WEB_OPTIONS(struct check_options, access.web),
     VERIFY_OPTION(struct check_options, access),
     ACCESS_OPTIONS(struct check_options, access),
     INPUT_OPTIONS(struct check_options, inputs),
@@ -123,6 +128,11 @@ static enum seen_code answer(void *to, unsigned thread,
     enum seen_code code = look_up(c, batch, why);
 
     (void)thread;
+    if (code != SEEN_OK && !c->sum[CHECK_NEW] && !c->sum[CHECK_SEEN]) {
+        code = access_again(&c->filter, c->path, &c->o.access, code, why);
+        if (code == SEEN_OK)
+            code = look_up(c, batch, why);
+    }
     if (code != SEEN_OK)
         return code;
     if (c->o.prefix && !c->sum[CHECK_NEW] && !c->sum[CHECK_SEEN])
@@ -253,6 +263,14 @@ const struct command cmd_check = {
         "is not noticed. --verify verifies the whole file first, as is always "
         "done for lists, and by seen info.\n"
         "\n"
+        "A filter on a web server, https://HOST/haw.seen, is asked where it "
+        "is: the beginning of its file is fetched once, then for each URL the "
+        "64 KiB that it needs, of other kinds than blocked several of them; all "
+        "of the file when that is cheaper. They are verified, and kept in "
+        "$XDG_CACHE_HOME/seen for the next question. The server learns in which "
+        "block a URL is, not the URL; --decoys N hides the block among others. "
+        "See doc/sharing.md.\n"
+        "\n"
         "FILTER may also be the address of a filter on a server, such as "
         "redis://HOST:PORT/NAME or bf://HOST:PORT/NAME: see doc/remote.md.\n",
     .exits =
@@ -268,6 +286,9 @@ const struct command cmd_check = {
                 "haw,ia\t-\thttp://a.example/\n"
                 "$ seen check -f old=2024.seen -f new=2026.seen "
                 "http://a.example/\n"
-                "new\t-\thttp://a.example/\n",
+                "new\t-\thttp://a.example/\n"
+                "$ seen check https://archive.example/haw.seen "
+                "http://a.example/\n"
+                "seen\thttp://a.example/\n",
     .run = run,
 };

@@ -51,7 +51,8 @@ static enum seen_code open_one(struct many_filter *f,
                                struct seen_error *why)
 {
     struct seen_access how = { .unverified = true };
-    enum seen_code code = access_map(&f->filter, f->of->path, &how, why);
+    enum seen_code code = access_map(&f->filter, f->of->path, &how,
+                                     &o->access.web, why);
     bool keyed = false;
 
     if (code == SEEN_OK)
@@ -66,7 +67,7 @@ static enum seen_code open_one(struct many_filter *f,
                                 .secret = keyed ? secret : NULL,
                                 .lazy = few && !o->access.verify };
     if (code == SEEN_OK)
-        code = access_map(&f->filter, f->of->path, &how, why);
+        code = access_map(&f->filter, f->of->path, &how, &o->access.web, why);
     if (code == SEEN_OK)
         code = seen_profile_find(&f->profile,
                                  seen_filter_plan(f->filter)->profile, why);
@@ -130,6 +131,12 @@ static enum seen_code look_up(struct many *m, struct many_filter *f,
     return code;
 }
 
+/* Was any answer given? */
+static bool answered(const struct many *m)
+{
+    return m->sum[CHECK_NEW] || m->sum[CHECK_SEEN];
+}
+
 static bool same_profile(const struct many_filter *f,
                          const struct many_filter *g)
 {
@@ -161,6 +168,13 @@ static enum seen_code ask_profile(struct many *m,
             if (!same_profile(&m->filter[i], &m->filter[first]))
                 continue;
             code = look_up(m, &m->filter[i], why);
+            if (code != SEEN_OK && !answered(m)) {
+                code = access_again(&m->filter[i].filter,
+                                    m->filter[i].of->path, &m->o->access, code,
+                                    why);
+                if (code == SEEN_OK)
+                    code = look_up(m, &m->filter[i], why);
+            }
             if (code != SEEN_OK) {
                 trouble_with(m->filter[i].of->path, why);
                 return code;

@@ -176,7 +176,7 @@ static enum outcome of_another(struct dedup *d, const struct seen_error *why)
     enum seen_code code;
 
     do
-        code = access_map(&f, d->path, NULL, NULL);
+        code = access_map(&f, d->path, NULL, NULL, NULL);
     while (wait_again(&wait, code == SEEN_ABSENT ? SEEN_BUSY : code));
     seen_filter_free(f);
     return code == SEEN_ABSENT ? trouble_with(d->path, why) : YES;
@@ -228,7 +228,7 @@ static enum outcome begin_if_missing(struct dedup *d)
             return there_already(d);
         return access(d->path, F_OK) < 0 && errno == ENOENT ? begin(d) : YES;
     }
-    code = access_map(&f, d->path, NULL, NULL);
+    code = access_map(&f, d->path, NULL, NULL, NULL);
     seen_filter_free(f);
     if (code == SEEN_ABSENT)
         return begin_on_server(d);

@@ -87,7 +87,7 @@ bool cmd_filters_add(struct cmd_filters *list, const char *operand)
     if (cmd_filters_folder(operand))
         return add_folder(list, operand);
     if (equals && equals > operand && !access_is_remote(operand) &&
-        stat(operand, &it))
+        !access_is_distant(operand) && stat(operand, &it))
         return append(list, strndup(operand, (size_t)(equals - operand)),
                       strdup(equals + 1), false);
     return append(list, name_of(operand), strdup(operand), false);

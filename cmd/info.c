@@ -32,6 +32,7 @@ struct info {
     const char *route, *keyed;
     uint64_t key_length;
     bool text, json, verify;
+    struct access_web web;
 };
 
 static const struct option options[] = {
@@ -44,7 +45,9 @@ static const struct option options[] = {
     { "text", 0, FLAG, NULL, offsetof(struct info, text),
       "print the plan, counts and metadata as the file has them" },
     { "verify", 0, FLAG, NULL, offsetof(struct info, verify),
-      "read and verify the cells of large files, too" },
+      "read and verify the cells of large files, too, and of those on web "
+      "servers" },
+    WEB_OPTIONS(struct info, web),
     JSON_OPTION(struct info, json, "print a JSON object"),
     { .name = NULL }
 };
@@ -350,6 +353,8 @@ static bool is_large(const char *path)
 {
     struct stat it;
 
+    if (access_is_distant(path))
+        return true;
     return !access_is_remote(path) && !stat(path, &it) && it.st_size > SMALL;
 }
 
@@ -366,13 +371,20 @@ static enum seen_code open_filter(const struct info *in,
     const struct seen_access how = {
         .secret = secret, .unverified = !in->verify && is_large(path)
     };
-    enum seen_code code = access_map(f, path, &how, why);
+    struct access_web web = in->web;
+    enum seen_code code;
 
-    if (code != SEEN_OK)
+    web.sure = true;
+    code = access_map(f, path, &how, &web, why);
+    if (code == SEEN_OK && in->verify && access_is_distant(path))
+        code = seen_store_verify(*f, why);
+    if (code != SEEN_OK) {
+        seen_filter_free(*f);
         return code;
+    }
     access_warn(*f, path);
     *facts = derive(*f, in->key_length);
-    facts->read = !how.unverified;
+    facts->read = in->verify || !is_large(path);
     return SEEN_OK;
 }
 

@@ -111,7 +111,9 @@ static const char *const chapters[] = {
     "To copy a filter in use, run seen merge -o copy.seen crawl.seen: a copy "
     "without the journal is refused. crawl.seen.keys, with mode 0600, has 16 "
     "bytes per URL of a filter that seen add made; it is read when the filter "
-    "is full, to build a larger one.",
+    "is full, to build a larger one. What was fetched of filters on web servers "
+    "is in $XDG_CACHE_HOME/seen, or ~/.cache/seen, and the secret of --decoys in "
+    "$XDG_DATA_HOME/seen, or ~/.local/share/seen.",
 };
 
 static const char exits[] =

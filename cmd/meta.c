@@ -91,7 +91,7 @@ static enum outcome print(const struct meta *m, const char *path, char **name)
     struct seen_error why;
     enum outcome out = YES;
 
-    if (access_map(&f, path, &unverified, &why) != SEEN_OK)
+    if (access_map(&f, path, &unverified, NULL, &why) != SEEN_OK)
         return trouble_with(path, &why);
     if (*name)
         out = show_some(m, f, name);

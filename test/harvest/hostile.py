@@ -97,19 +97,22 @@ class File:
                 (modified and "if-none-match" not in ask and ask.get("if-modified-since") == modified):
             talk.head(304, **self.headers)
             return
-        begin = 0
+        begin, end = 0, len(self.body)
+        part = False
         if ask.get("range", "").startswith("bytes=") and \
                 ask.get("if-range", tag or modified) in (tag, modified):
-            begin = int(ask["range"][6:].split("-")[0])
+            first, last = ask["range"][6:].split("-")
+            begin, part = int(first), True
+            end = min(end, int(last) + 1) if last else end
         if begin >= len(self.body) and begin:
             talk.head(416, Content_Range="bytes */%d" % len(self.body), Content_Length=0)
             return
-        if begin:
-            talk.head(206, Content_Range="bytes %d-%d/%d" % (begin, len(self.body) - 1, len(self.body)),
-                      Content_Length=len(self.body) - begin, **self.headers)
+        if part:
+            talk.head(206, Content_Range="bytes %d-%d/%d" % (begin, end - 1, len(self.body)),
+                      Content_Length=end - begin, **self.headers)
         else:
             talk.head(200, Content_Length=len(self.body), **self.headers)
-        talk.send(self.body[begin:])
+        talk.send(self.body[begin:end])
 
 
 def redirect(to, status=302, body=b""):
