@@ -14,12 +14,10 @@
  * Memory of a mapping is not given back: each filter has an instance of its
  * own, which goes as a whole.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/disk/disk.h"
 #include "host.h"
 
 enum { FIRST = 3, PAGE = 65536 };
@@ -117,18 +116,6 @@ ssize_t readlink(const char *path, char *to, size_t room)
     return -1;
 }
 
-int fdatasync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
-int fsync(int fd)
-{
-    (void)fd;
-    return 0;
-}
-
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
     (void)time, (void)left;
@@ -172,9 +159,50 @@ ssize_t read(int fd, void *to, size_t len)
     return n;
 }
 
-ssize_t pwrite(int fd, const void *from, size_t len, off_t at)
+/* --- lib/disk/disk.c, which is mostly about writing --- */
+
+enum seen_code disk_read(int fd, void *to, size_t len, uint64_t at,
+                         struct seen_error *why)
 {
-    return js_host_write(fd - FIRST, from, (int)len, (double)at);
+    ssize_t n;
+
+    for (unsigned char *p = to; len; p += n, at += (uint64_t)n) {
+        n = pread(fd, p, len, (off_t)at);
+        if (n < 0)
+            return seen_fail(why, SEEN_IO, at, "cannot be read");
+        if (!n)
+            return seen_fail(why, SEEN_CORRUPT, at,
+                             "ends at byte %llu; the file was cut short",
+                             (unsigned long long)at);
+        len -= (size_t)n;
+    }
+    return SEEN_OK;
+}
+
+enum seen_code disk_write(int fd, const void *from, size_t len, uint64_t at,
+                          struct seen_error *why)
+{
+    if (js_host_write(fd - FIRST, from, (int)len, (double)at) == (int)len)
+        return SEEN_OK;
+    return seen_fail(why, SEEN_IO, at, "cannot be written");
+}
+
+int disk_open(const char *path, int flags, mode_t mode)
+{
+    return open(path, flags, mode);
+}
+
+enum seen_code disk_flush(int fd, struct seen_error *why)
+{
+    (void)fd, (void)why;
+    return SEEN_OK;
+}
+
+/* No file is replaced. */
+bool disk_same(int fd, const char *path)
+{
+    (void)fd, (void)path;
+    return true;
 }
 
 int posix_fadvise(int fd, off_t at, off_t len, int advice)
@@ -220,56 +248,4 @@ int madvise(void *at, size_t len, int advice)
 {
     (void)at, (void)len, (void)advice;
     return 0;
-}
-
-/* --- what only writers call -------------------------------------------------
-   libc's own versions would be linked, and with them all of WASI's files. */
-
-static int cannot(void)
-{
-    errno = ENOSYS;
-    return -1;
-}
-
-int fcntl(int fd, int what, ...)
-{
-    (void)fd, (void)what;
-    return cannot();
-}
-
-int link(const char *from, const char *to)
-{
-    (void)from, (void)to;
-    return cannot();
-}
-
-int rename(const char *from, const char *to)
-{
-    (void)from, (void)to;
-    return cannot();
-}
-
-int remove(const char *path)
-{
-    (void)path;
-    return cannot();
-}
-
-int mkdir(const char *path, mode_t mode)
-{
-    (void)path, (void)mode;
-    return cannot();
-}
-
-int rmdir(const char *path)
-{
-    (void)path;
-    return cannot();
-}
-
-DIR *opendir(const char *path)
-{
-    (void)path;
-    errno = ENOSYS;
-    return NULL;
 }
