@@ -14,24 +14,18 @@
  * concerns that filter only. A file that makes the module fail is refused.
  */
 
+import { SeenError } from './error.js';
 import { known } from './names.js';
+import { HttpSource, Ranges } from './ranges.js';
+
+export { SeenError };
 
 /** Answers of hasMany() and hasKeys(). */
-export const NO = 0, YES = 1, NOT_A_URL = 2, UNKNOWN = 3;
+export const NO = 0, YES = 1, NOT_A_URL = 2, UNKNOWN = 3, DAMAGED = 4;
 
 const CODES = ['OK', 'NOMEM', 'RANGE', 'FULL', 'MISMATCH', 'CORRUPT', 'IO',
                'BUSY', 'UNABLE', 'EXISTS', 'ABSENT', 'BAD_URL'];
 const IO = 6;
-
-/** Why something was refused: `code` is one of the library's names. */
-export class SeenError extends Error {
-  constructor(code, message, at = 0) {
-    super(message);
-    this.name = 'SeenError';
-    this.code = code;
-    this.at = at;
-  }
-}
 
 // --- the module ---------------------------------------------------------------
 
@@ -431,8 +425,10 @@ export class Filter {
 function noAnswer(answer, url) {
   return answer === NOT_A_URL
     ? new SeenError('BAD_URL', `not a URL: ${url}`)
-    : new SeenError('UNKNOWN', `no answer for ${url}: its name is not known ` +
-                    'to this reader, or its part of the file is damaged');
+    : answer === UNKNOWN
+      ? new SeenError('UNKNOWN', `no answer: this reader does not know the ` +
+                      `name of the host: ${url}`)
+      : new SeenError('CORRUPT', `no answer: a block of ${url} is damaged`);
 }
 
 /**
@@ -448,6 +444,124 @@ export async function open(file, options = {}) {
   accept(info, options);
   engine.files = []; // the cells were copied
   return new Filter(engine, info);
+}
+
+// --- a filter that lies elsewhere ---------------------------------------------
+
+/** A filter of which only what questions need is fetched. ask() makes it. */
+export class FarFilter {
+  #source;
+  #options;
+  #engine;
+  #file;
+  #last = Promise.resolve(); // questions take turns
+
+  constructor(source, options) {
+    this.#source = source;
+    this.#options = options;
+  }
+
+  /** Requests and bytes so far. */
+  get requests() {
+    return this.#file.requests;
+  }
+
+  get bytes() {
+    return this.#file.bytes;
+  }
+
+  async open() {
+    const before = this.#file, file = new Ranges(this.#source, this.#options);
+    file.requests = before?.requests ?? 0;
+    file.bytes = before?.bytes ?? 0;
+    this.#file = file;
+    this.#source.size = this.#source.fixed;
+    await file.begin();
+    const engine = await Engine.make([file]);
+    try {
+      await this.#until(engine, 0, 'open', 1);
+    } catch (error) {
+      if (error.code !== 'CORRUPT' || file.whole)
+        throw error;
+      file.whole = true; // a damaged first head: look at the second one
+      await this.#until(engine, 0, 'open', 1);
+    }
+    this.info = readInfo(engine);
+    accept(this.info, this.#options);
+    file.forget();
+    this.#engine = engine;
+  }
+
+  /** Call a function until all that it reads is here. */
+  async #until(engine, questions, name, ...args) {
+    for (;;) {
+      const code = engine.call(name, ...args);
+      if (code !== IO || !await this.#file.fetch(questions)) {
+        if (code)
+          throw engine.error(code);
+        return;
+      }
+    }
+  }
+
+  async has(url) {
+    const answer = (await this.hasMany([url]))[0];
+    if (answer > YES)
+      throw noAnswer(answer, url);
+    return answer === YES;
+  }
+
+  /** As Filter.hasMany(). Ask for many URLs at once: neighbours share blocks. */
+  hasMany(urls) {
+    const turn = this.#last.then(() => this.#twice(urls));
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  /** A file that was replaced is opened again, once. */
+  async #twice(urls) {
+    try {
+      const answers = await this.#all(urls);
+      if (!answers.includes(DAMAGED))
+        return answers;
+    } catch (error) {
+      if (error.code !== 'MISMATCH')
+        throw error;
+    }
+    await this.open();
+    return this.#all(urls);
+  }
+
+  async #all(urls) {
+    const answers = new Uint8Array(urls.length), engine = this.#engine;
+    if (engine.failed)
+      throw engine.failed;
+    for (let from = 0; from < urls.length;) {
+      const n = engine.fill(urls, from);
+      await this.#until(engine, n, 'ask', n);
+      answers.set(engine.answers.subarray(0, n), from);
+      this.#file.forget();
+      from += n;
+    }
+    return answers;
+  }
+}
+
+/**
+ * Ask a filter where it is: an address, or an object with read(from, length)
+ * and size. Head and table are fetched once, then the blocks of 64 KiB that
+ * have the cells of a question. Whoever has the file learns these blocks, and
+ * no URL.
+ */
+export async function ask(where, options = {}) {
+  let source = where;
+  if (typeof where === 'string' || where instanceof URL)
+    source = new HttpSource(String(where), options);
+  else
+    source = { read: (...args) => where.read(...args), fixed: where.size };
+  const filter = new FarFilter(source, options);
+  await filter.open();
+  return filter;
 }
 
 // --- keys and deltas ----------------------------------------------------------

@@ -30,8 +30,8 @@ enum js_answer {
     NO,
     YES,
     NOT_A_URL,  /* the profile refuses it */
-    UNKNOWN     /* its name is not known to this Unicode, or its block is
-                   damaged */
+    UNKNOWN,   /* the name of its host is not known to this Unicode */
+    DAMAGED    /* a block of the file that it needs is */
 };
 
 struct js_batch {
@@ -154,7 +154,7 @@ static enum seen_code answer(size_t from, size_t done, size_t keys)
             got = seen_filter_has(filter, &key[k], 1, &seen[k], &why);
         if (got != SEEN_OK && got != SEEN_CORRUPT)
             return got;
-        batch.answer[from + i] = got != SEEN_OK ? UNKNOWN : seen[k] ? YES : NO;
+        batch.answer[from + i] = got != SEEN_OK ? DAMAGED : seen[k] ? YES : NO;
         k++;
     }
     return SEEN_OK;
