@@ -32,6 +32,7 @@
 #include "../../warc/cdxj.h"
 #include "../page/scope.h"
 #include "log.h"
+#include "queries.h"
 
 enum seen_code crawl_group_no_memory(struct seen_error *why)
 {
@@ -176,7 +177,7 @@ static enum seen_code sift_page(struct crawl_group *g, struct crawl_page *page,
         code = note(g, page, link, &fresh, why);
         if (code != SEEN_OK || !fresh)
             continue;
-        if (crawl_link_is_endless(shared->queries,
+        if (crawl_queries_endless(shared->queries,
                                   shared->settings->max_queries, url))
             g->found[g->founds - 1].endless = true;
         else if (!link->list)

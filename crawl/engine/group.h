@@ -69,11 +69,6 @@ struct frontier_page crawl_link_row(const struct crawl_page *page,
                                     const struct crawl_link *link,
                                     char path[CRAWL_PATH]);
 
-/* Do more than `most` pages differ in their query only, with this one? */
-bool crawl_link_is_endless(struct map *queries, uint64_t most,
-                           struct seen_span url);
-void crawl_queries_clear(struct map *queries);
-
 /* --- pages --- */
 
 /* The page is not to be tried again; and there was a request for it. */

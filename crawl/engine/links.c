@@ -1,10 +1,4 @@
-/*
- * links.c - rows of links, and paths that have pages without end.
- *
- * A calendar or a search form makes a new URL for each question: many pages of
- * one path that differ only in their query. They are counted per path, for
- * 100,000 paths at most.
- */
+/* links.c - rows of links. */
 #include "group.h"
 
 #include <stdio.h>
@@ -12,46 +6,6 @@
 #include <string.h>
 
 #include "../../lib/text/span.h"
-
-/* How many pages a path has, with different queries. */
-struct counter {
-    uint64_t path, pages;
-};
-
-enum { COUNTED = 100000 }; /* paths, at most */
-
-bool crawl_link_is_endless(struct map *queries, uint64_t most,
-                           struct seen_span url)
-{
-    const char *query = memchr(url.text, '?', url.len);
-    struct seen_key key;
-    struct counter *counter;
-
-    if (!query)
-        return false;
-    seen_key_hash(&key, url.text, (size_t)(query - url.text));
-    counter = map_get(queries, &key.lo, sizeof key.lo);
-    if (!counter) {
-        if (queries->used >= COUNTED ||
-            !(counter = calloc(1, sizeof *counter)))
-            return false;
-        counter->path = key.lo;
-        if (!map_set(queries, &counter->path, sizeof key.lo, counter)) {
-            free(counter);
-            return false;
-        }
-    }
-    return ++counter->pages > most;
-}
-
-void crawl_queries_clear(struct map *queries)
-{
-    void *counter;
-
-    for (size_t at = 0; (counter = map_next(queries, &at));)
-        free(counter);
-    map_clear(queries);
-}
 
 static void path_of(char to[CRAWL_PATH], const struct crawl_page *page,
                     char letter)

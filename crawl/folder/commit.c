@@ -170,6 +170,8 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
     if (code == SEEN_OK)
         code = write_counts(r, why);
     if (code == SEEN_OK)
+        code = crawl_folder_queries_keep(c, why);
+    if (code == SEEN_OK)
         code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
         code = crawl_state_note_clock(&f->state, crawl_now(c), why);

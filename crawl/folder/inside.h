@@ -5,6 +5,7 @@
  *     visit.c      visits begin and end, pages become due
  *     due.c        when known pages are due
  *     recover.c    stored copies are read for their links
+ *     queries.c    how many pages paths have that differ in their query
  *     commit.c     the store's table, and what a commit writes, with rows.c
  *     hosts.c      hosts and pages that come into memory
  *     aside.c      pages that killed their process
@@ -16,6 +17,7 @@
 #ifndef SEEN_CRAWL_FOLDER_INSIDE_H
 #define SEEN_CRAWL_FOLDER_INSIDE_H
 
+#include "../engine/queries.h"
 #include "../engine/store.h"
 #include "../page/focus.h"
 #include "../template/template.h"
@@ -40,7 +42,8 @@ struct crawl_folder {
     struct crawl_cache cache;
     struct crawl_search *search; /* NULL: without --index */
     struct crawl_recover recover;
-    struct map queries; /* pages per path with a query */
+    struct crawl_queries queries; /* pages per path with a query, */
+    struct sql_statement *keep_query; /* which the state has; NULL: not yet */
 
     struct crawl_freshest *freshest; /* NULL: without --policy freshest */
     int64_t planned;                 /* when its price was found, */
@@ -78,6 +81,18 @@ enum seen_code crawl_folder_origin(struct crawl *c,
 enum seen_code crawl_folder_robots(struct crawl *c, struct seen_span origin,
                                    size_t most, struct crawl_kept_robots *kept,
                                    struct seen_error *why);
+
+/* --- --max-queries --- */
+
+/* Of a visit that begins, in a transaction: count anew. Of one that goes on: as
+   they were kept. */
+enum seen_code crawl_folder_queries_count(struct crawl *c,
+                                          struct seen_error *why);
+enum seen_code crawl_folder_queries_open(struct crawl *c,
+                                         struct seen_error *why);
+/* Write what has changed, in a transaction. */
+enum seen_code crawl_folder_queries_keep(struct crawl *c,
+                                         struct seen_error *why);
 
 /* --- visits --- */
 

@@ -204,33 +204,6 @@ static enum seen_code number_visit(struct crawl *c, struct seen_error *why)
                : code;
 }
 
-/* A page of a path that --max-queries counts. */
-static enum seen_code count_query(void *owner, int64_t id,
-                                  struct seen_span url, struct seen_error *why)
-{
-    struct crawl *c = owner;
-
-    (void)id;
-    (void)why;
-    crawl_link_is_endless(&crawl_folder_of(c)->queries,
-                          c->settings->max_queries, url);
-    return SEEN_OK;
-}
-
-/* --max-queries is for all pages that are known or wait, however many visits and
-   runs that took: links to known pages are not counted as they are found. */
-static enum seen_code count_queries(struct crawl *c, struct seen_error *why)
-{
-    struct crawl_folder *f = crawl_folder_of(c);
-    enum seen_code code;
-
-    crawl_queries_clear(&f->queries);
-    code = crawl_state_each_query(&f->state, count_query, c, why);
-    return code == SEEN_OK
-               ? frontier_each(f->state.frontier, count_query, c, why)
-               : code;
-}
-
 static enum seen_code begin(struct crawl *c, bool all, struct seen_error *why)
 {
     struct crawl_folder *f = crawl_folder_of(c);
@@ -255,7 +228,7 @@ static enum seen_code begin(struct crawl *c, bool all, struct seen_error *why)
     if (code == SEEN_OK)
         code = queue_due(c, all, &next, why);
     if (code == SEEN_OK)
-        code = count_queries(c, why);
+        code = crawl_folder_queries_count(c, why);
     if (code == SEEN_OK)
         code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
@@ -301,7 +274,7 @@ static enum seen_code queue_more(struct crawl *c, struct seen_error *why)
         code = frontier_count(f->state.frontier, &waiting, &all, why);
     if (code == SEEN_OK && waiting && f->state.visit.ended)
         code = crawl_state_end_visit(&f->state, 0, why);
-    return code;
+    return code == SEEN_OK ? crawl_folder_queries_keep(c, why) : code;
 }
 
 enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
@@ -314,7 +287,7 @@ enum seen_code crawl_visit_resume(struct crawl *c, struct seen_error *why)
     if (code == SEEN_OK)
         code = crawl_state_counts(&f->state, count, c, why);
     if (code == SEEN_OK)
-        code = count_queries(c, why);
+        code = crawl_folder_queries_open(c, why);
     if (code == SEEN_OK)
         code = crawl_due_plan(c, why);
     if (code == SEEN_OK)

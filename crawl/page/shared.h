@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 struct crawl_focus;
+struct crawl_queries;
 struct crawl_scope;
 struct crawl_settings;
 struct crawl_template;
-struct map;
 
 struct crawl_shared {
     const struct crawl_settings *settings;
@@ -29,7 +29,8 @@ struct crawl_shared {
     const char *folder; /* in which stored copies are, or NULL */
     const char *visit;  /* its name */
     int64_t visit_id;
-    struct map *queries;  /* the visit's pages per path with a query */
+    struct crawl_queries
+        *queries;         /* the visit's pages per path with a query */
     atomic_size_t *pages; /* the visit's pages in memory; or NULL */
     void *owned_by_store; /* what else the store knows of the visit */
     bool no_warc;         /* nothing is packed */

@@ -21,6 +21,7 @@
 #include "../../frontier/shared.h"
 #include "../cache/growth.h"
 #include "../cache/server.h"
+#include "../engine/queries.h"
 #include "../engine/store.h"
 #include "../job/job.h"
 #include "team.h"
@@ -31,7 +32,7 @@ struct crawl_team_visit {
     struct crawl_job *job;
     struct seen_filter *filter; /* of links whose rows are there; or NULL */
     struct crawl_growth growth; /* of one in memory */
-    struct map queries;         /* pages per path with a query */
+    struct crawl_queries queries; /* pages per path with a query */
     atomic_size_t pages;        /* in memory */
     int64_t fetched;            /* by all workers, as far as is known */
     uint64_t met;               /* clock_ms() */

@@ -1,10 +1,12 @@
 """Traps: every one is bounded by the defaults, and reported with its reason."""
+import contextlib
 import datetime
 import gzip
 import json
 import resource
 import signal
 import socket
+import sqlite3
 import subprocess
 import threading
 import time
@@ -41,6 +43,11 @@ def notes(crawl, path):
     return [one[-1] for one in crawl.log() if one[3] == crawl.site.url(path)]
 
 
+def state(crawl, text):
+    with contextlib.closing(sqlite3.connect(crawl.folder + "/state.db")) as db, db:
+        return db.execute(text).fetchall()
+
+
 def test_an_endless_calendar_ends_at_the_depth(tmp_path):
     def month(path):
         n = int(path.strip("/") or 0)
@@ -73,8 +80,21 @@ def test_queries_are_counted_over_runs(tmp_path):
         crawl = Crawl(tmp_path / "c", site.url("/"))
         for pages in (5, 10, 15, 100):
             crawl.run("--max-queries", 20, "--pages", pages)
+            if pages == 10:     # as in a state of an earlier version: they are counted anew
+                state(crawl, "DROP TABLE queries")
         assert len(site.paths()) == 21
         assert "20 pages differ in their query only" in crawl.why(site.url("/s?q=20"))
+        assert state(crawl, "SELECT pages FROM queries") == [(20,)]
+
+
+def test_counts_of_queries_are_kept_and_not_counted_again(tmp_path):
+    """To read all URLs that wait would take minutes, where there are many."""
+    with Site({"/": page("/s?q=0"), **{"/s?q=%d" % i: page("/s?q=%d" % (i + 1)) for i in range(60)}}) as site:
+        crawl = Crawl(tmp_path / "c", site.url("/")).run("--max-queries", 20, "--pages", 5)
+        assert state(crawl, "SELECT pages FROM queries") == [(5,)]
+        state(crawl, "UPDATE queries SET pages = 18")
+        crawl.run("--max-queries", 20, "--pages", 100)
+        assert len(site.paths()) == 1 + 5 + 2
 
 
 def test_session_ids_make_no_new_pages(tmp_path):
