@@ -161,22 +161,38 @@ static void put_url(struct buffer *to, const struct bench_site *site,
     buffer_text(to, url);
 }
 
+/* Of no other page, and in no order: seven letters and digits that are the
+   number, mixed. */
+static void put_leaf(struct buffer *to, uint64_t number)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuv";
+    const uint64_t mask = (UINT64_C(1) << 35) - 1;
+
+    number = number * UINT64_C(0x9e3779b97f4a7c15) & mask;
+    number = (number ^ number >> 18) * UINT64_C(0xbf58476d1ce4e5b9) & mask;
+    number ^= number >> 17;
+    buffer_text(to, "<a href=\"/leaf/");
+    for (int i = 0; i < 7; i++, number >>= 5)
+        buffer_byte(to, digits[number & 31]);
+    buffer_text(to, ".html\">x</a>\n");
+}
+
 static void put_link(struct buffer *to, const struct bench_site *site,
                      uint64_t page, uint64_t i, uint64_t *state)
 {
     uint64_t half = site->links / 2 ? site->links / 2 : 1;
 
+    if (site->leaves) {
+        put_leaf(to, page * site->links + i);
+        return;
+    }
     buffer_text(to, "<li class=\"toctree-l1\"><a class=\"reference internal\" "
                     "href=\"");
-    if (site->leaves)
-        buffer_format(to, "/leaf/%llu.html",
-                      (unsigned long long)(page * site->links + i));
-    else
-        put_url(to, site,
-                i < half ? (page * half + i + 1) % site->pages
-                         : next_random(state) % site->pages);
+    put_url(to, site,
+            i < half ? (page * half + i + 1) % site->pages
+                     : next_random(state) % site->pages);
     buffer_text(to, "\">");
-    put_text(to, state, site->leaves ? 1 : 2);
+    put_text(to, state, 2);
     buffer_text(to, "</a></li>\n");
 }
 
