@@ -65,9 +65,9 @@
 
 #include "args.h"
 #include "ribbon_inside.h"
+#include "ribbon_parity.h"
 
 enum { BATCH = 128 };
-#define INLINE static inline __attribute__((always_inline))
 
 /* --- lookups --- */
 
@@ -83,11 +83,6 @@ static inline bool is_low(const struct layer *l, uint64_t start)
     return start / WIDTH < l->low;
 }
 
-static inline unsigned bump_get(const uint64_t *word, uint64_t bucket)
-{
-    return word[bucket / 32] >> (bucket % 32 * 2) & 3;
-}
-
 static inline bool is_bumped(const uint64_t *word, const struct layer *l,
                              uint64_t start)
 {
@@ -96,77 +91,16 @@ static inline bool is_bumped(const uint64_t *word, const struct layer *l,
     return start % BUCKET < bumped_slots[bump];
 }
 
-/* A window that is asked for: two blocks, the coefficients in each, and the
-   fingerprint in the low bits of `hash`. */
-struct ribbon_question {
-    const uint64_t *block, *next;
-    uint64_t here, there, hash;
-};
-
-/* Columns from `from` on that differ from the fingerprint. */
-INLINE uint64_t differing(const struct ribbon_question *q, unsigned from,
-                          unsigned columns)
-{
-    uint64_t differs = 0;
-
-    for (unsigned j = from; j < columns; j++) {
-        uint64_t x = (q->block[j] & q->here) ^ (q->next[j] & q->there);
-
-        differs |= ((uint64_t)__builtin_parityll(x) ^ q->hash >> j) & 1;
-    }
-    return differs;
-}
-
 #define WIDTH_OF(name) name##_portable
 #define TARGET
 #define DIFFERING(q, columns) differing(q, 0, columns)
 #include "ribbon_loops.h"
 
-#if defined __x86_64__ && !defined SEEN_PORTABLE
-
-#include <immintrin.h>
-
+#if RIBBON_X86
 #define WIDTH_OF(name) name##_popcnt
 #define TARGET __attribute__((target("popcnt")))
 #define DIFFERING(q, columns) differing(q, 0, columns)
 #include "ribbon_loops.h"
-
-#define AVX2 __attribute__((target("avx2,popcnt,bmi2")))
-
-/*
- * Four columns at a time. The parity of a byte is that of the xor of its
- * halves, which a table has; psadbw adds those of the eight bytes of a word,
- * and the lowest bit of the sum is the parity of the word.
- */
-AVX2
-static inline __attribute__((always_inline)) uint64_t differing_avx2(
-    const struct ribbon_question *q, unsigned columns)
-{
-    const __m256i here = _mm256_set1_epi64x((long long)q->here);
-    const __m256i there = _mm256_set1_epi64x((long long)q->there);
-    const __m256i half = _mm256_set1_epi8(15), zero = _mm256_setzero_si256();
-    const __m256i odd = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0));
-    uint64_t differs = 0;
-    unsigned j = 0;
-
-    for (; j + 4 <= columns; j += 4) {
-        const __m256i *a = (const __m256i *)(const void *)(q->block + j);
-        const __m256i *b = (const __m256i *)(const void *)(q->next + j);
-        __m256i x = _mm256_xor_si256(
-            _mm256_and_si256(_mm256_loadu_si256(a), here),
-            _mm256_and_si256(_mm256_loadu_si256(b), there));
-        unsigned parity;
-
-        x = _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64(x, 4)),
-                             half);
-        x = _mm256_sad_epu8(_mm256_shuffle_epi8(odd, x), zero);
-        parity = (unsigned)_mm256_movemask_pd(
-            _mm256_castsi256_pd(_mm256_slli_epi64(x, 63)));
-        differs |= (parity ^ q->hash >> j) & 15;
-    }
-    return differs | differing(q, j, columns);
-}
 
 #define WIDTH_OF(name) name##_avx2
 #define TARGET AVX2
@@ -179,7 +113,7 @@ static inline __attribute__((always_inline)) uint64_t differing_avx2(
 
 ribbon_look_up *ribbon_version(unsigned i)
 {
-#if defined __x86_64__ && !defined SEEN_PORTABLE
+#if RIBBON_X86
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
         !i--)
         return look_up_avx2;
@@ -283,34 +217,38 @@ enum seen_code ribbon_take_shape(struct ribbon *f, uint64_t *bits,
     return SEEN_OK;
 }
 
-/* The bits per slot: those of "ribbon:8", or as many as the rate needs. */
-static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
+enum seen_code ribbon_columns(struct seen_filter *base, unsigned *columns,
+                              struct seen_error *why)
 {
-    struct seen_plan *plan = &f->base.plan;
+    struct seen_plan *plan = &base->plan;
     enum seen_code code = arg_last(plan->kind, 1, NULL, NULL, why);
     char arg[4], other[SEEN_KIND_TEXT];
 
     if (code != SEEN_OK)
         return code;
+    if (!base->recorded &&
+        (plan->bits || plan->probes || plan->hostile || plan->multiplier > 0))
+        return seen_fail(why, SEEN_RANGE, 0,
+                         "a ribbon takes the bits that its keys need: give "
+                         "a rate only");
     if (seen_kind_arg(plan->kind, 0, arg, sizeof arg)) {
-        code = arg_number(plan->kind, 0, 1, MOST_BITS, 8, &f->columns, why);
-        if (code != SEEN_OK || f->base.recorded)
+        code = arg_number(plan->kind, 0, 1, MOST_BITS, 8, columns, why);
+        if (code != SEEN_OK || base->recorded)
             return code;
-        if (plan->rate > 0 && plan->rate < ldexp(1, -(int)f->columns))
+        if (plan->rate > 0 && plan->rate < ldexp(1, -(int)*columns))
             return seen_fail(why, SEEN_RANGE, 0,
                              "a ribbon of %u bit%s has a rate of %.3g, not "
                              "%.3g; without :%u it takes the bits of the rate",
-                             f->columns, f->columns == 1 ? "" : "s",
-                             ldexp(1, -(int)f->columns), plan->rate,
-                             f->columns);
-        plan->rate = ldexp(1, -(int)f->columns);
+                             *columns, *columns == 1 ? "" : "s",
+                             ldexp(1, -(int)*columns), plan->rate, *columns);
+        plan->rate = ldexp(1, -(int)*columns);
         return SEEN_OK;
     }
-    if (f->base.recorded &&
-        (f->base.shape[COLUMNS] < 1 || f->base.shape[COLUMNS] > MOST_BITS))
+    if (base->recorded &&
+        (base->shape[COLUMNS] < 1 || base->shape[COLUMNS] > MOST_BITS))
         return wrong_shape(why);
-    if (f->base.recorded) {
-        f->columns = (unsigned)f->base.shape[COLUMNS];
+    if (base->recorded) {
+        *columns = (unsigned)base->shape[COLUMNS];
         return SEEN_OK;
     }
     if (!(plan->rate > 0))
@@ -322,9 +260,9 @@ static enum seen_code arguments(struct ribbon *f, struct seen_error *why)
                          "less, use %s",
                          ldexp(1, -MOST_BITS), plan->rate, other);
     }
-    f->columns = 1;
-    while (ldexp(1, -(int)f->columns) > plan->rate)
-        f->columns++;
+    *columns = 1;
+    while (ldexp(1, -(int)*columns) > plan->rate)
+        ++*columns;
     return SEEN_OK;
 }
 
@@ -333,16 +271,11 @@ static enum seen_code ribbon_make(struct seen_filter *base,
 {
     struct ribbon *f = (struct ribbon *)base;
     struct seen_plan *plan = &base->plan;
-    enum seen_code code = arguments(f, why);
+    enum seen_code code = ribbon_columns(base, &f->columns, why);
     uint64_t bits;
 
     if (code != SEEN_OK)
         return code;
-    if (!base->recorded &&
-        (plan->bits || plan->probes || plan->hostile || plan->multiplier > 0))
-        return seen_fail(why, SEEN_RANGE, 0,
-                         "a ribbon takes the bits that its keys need: give "
-                         "a rate only");
     base->cell_bits = 1;
     base->limit = UINT64_MAX;
     plan->probes = (2 * f->columns * 8 + LINE - 1) / LINE;

@@ -76,8 +76,18 @@ typedef void ribbon_look_up(const struct ribbon *f, const struct seen_key *key,
                             size_t n, bool *seen);
 ribbon_look_up *ribbon_version(unsigned i);
 
+static inline unsigned bump_get(const uint64_t *word, uint64_t bucket)
+{
+    return word[bucket / 32] >> (bucket % 32 * 2) & 3;
+}
+
 /* Layer i as in the shape, but its place. */
 void ribbon_set_layer(struct ribbon *f, unsigned i, bool last);
+
+/* The bits per slot: those of "ribbon:8", or as many as the rate needs. It is
+   the first argument of any kind that is made of ribbons. */
+enum seen_code ribbon_columns(struct seen_filter *base, unsigned *columns,
+                              struct seen_error *why);
 
 /* Derive the numbers that lookups need from the shape, and the number of bits
    that it takes. */

@@ -1,12 +1,7 @@
 /*
  * ribbon_loops.h - questions to a ribbon, for one width of SIMD.
  *
- * ribbon.c includes this once per width. It defines
- *
- *     WIDTH_OF(name)         a name of this width's own
- *     TARGET                 the attribute that allows its instructions
- *     DIFFERING(q, columns)  bits for the columns of a struct ribbon_question
- *                            that differ from the fingerprint; 0: none does
+ * ribbon.c includes this once per width: see ribbon_match.h.
  *
  * The number of columns is a constant in the loops for 8, a rate of 1/256. ns
  * per key with a million keys and with ten million, half of them in the
@@ -17,25 +12,7 @@
  * two batches: 15.9 ns per key with 40 million, 13.4 with 64, 11.7 with 128; in
  * the cache 128 are 5 % faster than 32.
  */
-#define LOOP \
-    TARGET \
-    static inline __attribute__((always_inline))
-
-/*
- * Do all `columns` parities at this window equal the fingerprint, the low bits
- * of the hash? A window at the first slot of a block does not reach into the
- * next, which may not exist.
- */
-LOOP bool WIDTH_OF(matches)(const uint64_t *block, unsigned columns,
-                            unsigned offset, uint64_t hash)
-{
-    uint64_t c = coefficients(hash);
-    const struct ribbon_question q = { block, block + (offset ? columns : 0),
-                                       c << offset, c >> 1 >> (63 - offset),
-                                       hash };
-
-    return !DIFFERING(&q, columns);
-}
+#include "ribbon_match.h"
 
 /* Look up a key, by its hash in the first layer. */
 LOOP bool WIDTH_OF(found)(const struct ribbon *f, uint64_t hash,
