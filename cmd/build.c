@@ -33,7 +33,7 @@ static const struct option options[] = {
       "everything went well" },
     { "kind", 'k', TEXT, "KIND", offsetof(struct build, kind),
       "blocked (default), spatial:3/blocked (the same below 0.01%), bloom, "
-      "counting:8, fuse, ribbon, layered:4, "
+      "counting:8, fuse, ribbon, shards, layered:4, "
       "growing/KIND, routed:N/KIND, spatial:N/KIND, dynamic:N/KIND; see seen help --kinds" },
     { "rate", 0, RATE, "RATE", offsetof(struct build, rate),
       "rate of false positives at capacity: 0.01, 1% or 1e-2; default 1% "

@@ -69,8 +69,8 @@ static const char *const chapters[] = {
     "false positive. It is made from a plan: a kind, a capacity in distinct "
     "URLs, and a rate. Kinds are written name[:arg,...], joined by a slash "
     "from the outside in: blocked (the default), bloom, counting:8 (to "
-    "remove and count), ribbon (the smallest; built once), fuse (small and "
-    "faster; built once), layered:4 (answers for prefixes), growing/blocked (goes on past its capacity), "
+    "remove and count), ribbon (the smallest; built once), shards (the same "
+    "in blocks of 64 KiB), fuse (small and faster; built once), layered:4 (answers for prefixes), growing/blocked (goes on past its capacity), "
     "routed:16/blocked (in parts), spatial:2/blocked (several, all of which "
     "must agree), dynamic:8/bloom.",
 

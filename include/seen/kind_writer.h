@@ -177,6 +177,9 @@ struct seen_kind {
     enum seen_code (*reach)(const struct seen_filter *f,
                             const struct seen_key *key, uint64_t *at,
                             size_t *n, struct seen_error *why);
+    /* A leaf whose reach() does read cells: from which byte to which one. The
+       store checks these first. NULL: it reads none. */
+    void (*index)(const struct seen_filter *f, uint64_t *from, uint64_t *to);
 };
 
 enum { SEEN_SHAPE = SEEN_LAYERS + 1, SEEN_REACH = 64 * SEEN_SHAPE };

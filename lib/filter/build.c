@@ -41,7 +41,7 @@
  * full four times as many may wait from then on.
  *
  * A builder has the same tree as its filter: `routed` sends each key to one
- * part, `spatial` to all parts, a fuse or a ribbon collects hashes until it is
+ * part, `spatial` to all parts, a static kind collects hashes until it is
  * made, and kinds without regions are added to under a lock.
  */
 #include "build.h"
@@ -59,6 +59,7 @@
 #include "hash_sort.h"
 #include "region.h"
 #include "ribbon.h"
+#include "shards.h"
 #include "tree.h"
 
 enum {
@@ -183,7 +184,8 @@ static enum seen_code node_init(struct node *node, struct seen_filter *f,
 
     node->f = f;
     pthread_mutex_init(&node->lock, NULL);
-    if (f->kind == &filter_fuse || f->kind == &filter_ribbon) {
+    if (f->kind == &filter_fuse || f->kind == &filter_ribbon ||
+        f->kind == &filter_shards) {
         node->hashes = calloc(lanes, sizeof *node->hashes);
         return node->hashes ? SEEN_OK : no_memory_for(why, "a builder");
     }
@@ -652,6 +654,8 @@ static enum seen_code fill_once(struct node *node, unsigned lanes,
 
     if (code == SEEN_OK && node->f->kind == &filter_ribbon)
         code = ribbon_fill(node->f, all.block, all.count, lanes, why);
+    else if (code == SEEN_OK && node->f->kind == &filter_shards)
+        code = shards_fill(node->f, all.block, all.count, lanes, why);
     else if (code == SEEN_OK)
         code = fuse_fill(node->f, all.block, all.count, lanes, why);
     hashes_clear(&all);

@@ -26,13 +26,14 @@ extern const struct seen_kind filter_growing;
 extern const struct seen_kind filter_layered;
 extern const struct seen_kind filter_ribbon;
 extern const struct seen_kind filter_routed;
+extern const struct seen_kind filter_shards;
 extern const struct seen_kind filter_spatial;
 
 /* In the order of help and completion. */
 static const struct seen_kind *kinds[SEEN_KINDS] = {
     &filter_blocked, &filter_bloom,   &filter_counting, &filter_fuse,
-    &filter_ribbon,  &filter_layered, &filter_growing,  &filter_dynamic,
-    &filter_spatial, &filter_routed,
+    &filter_ribbon,  &filter_shards,  &filter_layered,  &filter_growing,
+    &filter_dynamic, &filter_spatial, &filter_routed,
 };
 
 enum {

@@ -318,6 +318,22 @@ static const struct block_leaf *find_leaf(const struct store_blocks *b,
                     : NULL;
 }
 
+/* What reach() reads. */
+static enum seen_code check_index(const struct block_walk *w,
+                                  const struct seen_filter *f,
+                                  const struct block_leaf *leaf,
+                                  struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+    uint64_t from, to;
+
+    f->kind->index(f, &from, &to);
+    for (uint64_t i = (leaf->at + from) / BLOCK;
+         i * BLOCK < leaf->at + to && code == SEEN_OK; i++)
+        code = check_block(w->b, w->root, i, why);
+    return code;
+}
+
 static enum seen_code walk_leaf(const struct block_walk *w,
                                 const struct seen_filter *f,
                                 struct seen_error *why)
@@ -325,9 +341,12 @@ static enum seen_code walk_leaf(const struct block_walk *w,
     const struct block_leaf *leaf = find_leaf(w->b, f);
     uint64_t at[SEEN_REACH];
     size_t n = 0;
-    enum seen_code code = leaf ? f->kind->reach(f, w->key, at, &n, why)
-                               : SEEN_OK;
+    enum seen_code code = SEEN_OK;
 
+    if (leaf && f->kind->index)
+        code = check_index(w, f, leaf, why);
+    if (leaf && code == SEEN_OK)
+        code = f->kind->reach(f, w->key, at, &n, why);
     for (size_t i = 0; i < n && code == SEEN_OK; i++)
         code = visit(w, (leaf->at + at[i]) / BLOCK, why);
     return code;

@@ -88,6 +88,10 @@ static const char *const built_kind[] = {
     "ribbon:16",
     "routed:4/ribbon",
     "spatial:2/ribbon",
+    "shards",
+    "shards:8",
+    "routed:4/shards",
+    "spatial:2/shards",
 };
 
 /* Whether a kind grows past its capacity, and whether a name occurs in it. */

@@ -30,7 +30,7 @@ static struct seen_plan random_plan(const char *kind, uint64_t *dice)
     struct seen_plan plan = plan_of(kind, 1 + chance(dice, CAPACITY), 0);
 
     plan.rate = 0.3 * exp(-(double)chance(dice, 1000) / 1000 * log(300));
-    if (contains(kind, "ribbon:8"))
+    if (contains(kind, "ribbon:8") || contains(kind, "shards:8"))
         plan.rate = fmax(plan.rate, 1.0 / 256);
     plan.seed = chance(dice, UINT64_MAX);
     plan.keyed = keyable(kind) && chance(dice, 2);

@@ -91,7 +91,7 @@ static void check_kind(const char *kind, bool keyed)
     unsigned lanes = seen_kind_can(kind, SEEN_NEEDS_ORDER) ? 1 : 3;
     struct seen_filter *f, *g;
 
-    if (contains(kind, "fuse") || contains(kind, "ribbon"))
+    if (seen_kind_can(kind, SEEN_BUILT_ONCE))
         plan.rate = 0; /* they have theirs */
     plan.keyed = keyed;
     f = of_keys(&plan, FEW);

@@ -489,15 +489,13 @@ def fuse(f, n, text, lo, hi):
     return n.capacity > 0 and value & (1 << bits) - 1 == 0
 
 
-def ribbon(f, n, text, lo, hi):
-    (bits, low, attempt), blocks = n.shape[:3], [b for b in n.shape[3:] if b]
+def solved(word, bits, low, attempt, blocks, seed, lo):
     last = len(blocks) - 1
-    word = lambda i: int.from_bytes(n.cells[8 * i:8 * i + 8], "little")
     at, bumps = 0, sum(blocks) * bits - low
     for i, count in enumerate(blocks):
-        lo = mix(lo ^ mix(n.seed + i * G))
+        lo = mix(lo ^ mix(seed + i * G))
         if i == last:
-            lo = mix(lo ^ mix(n.seed + (i + 1 + attempt) * G))
+            lo = mix(lo ^ mix(seed + (i + 1 + attempt) * G))
         starts = 64 * count - 63
         start = reduce(lo, starts)
         bucket = start // 128
@@ -513,7 +511,26 @@ def ribbon(f, n, text, lo, hi):
         for s in (start + k for k in range(64) if c >> k & 1):
             block = s // 64
             value ^= (word(at + block * bits - min(block, low) + j) >> s % 64 & 1) << j
-    return n.capacity > 0 and value == lo & (1 << width) - 1
+    return value == lo & (1 << width) - 1
+
+
+def ribbon(f, n, text, lo, hi):
+    bits, low, attempt = n.shape[:3]
+    word = lambda i: int.from_bytes(n.cells[8 * i:8 * i + 8], "little")
+    return n.capacity > 0 and solved(word, bits, low, attempt, [b for b in n.shape[3:] if b], n.seed, lo)
+
+
+def shards(f, n, text, lo, hi):
+    bits, count, last = n.shape[:3]        # and keys per shard
+    word = lambda i: int.from_bytes(n.cells[8 * i:8 * i + 8], "little")
+    table = 8192 * (count - 1) + last
+    x = mix(lo ^ mix(n.seed + 1023 * G))
+    shard = max(i for i in range(count) if word(table + 2 * i) <= x)
+    head = word(table + 2 * shard + 1)
+    blocks = [b for b in (head & 16383, head >> 14 & 4095, head >> 26 & 255) if b]
+    seed = n.seed + 1024 * (head >> 56) * G
+    return n.capacity > 0 and solved(lambda w: word(8192 * shard + w), bits, head >> 34 & 16383, head >> 48 & 255,
+                                     blocks, seed, x)
 
 
 def split(text, most):
@@ -561,7 +578,8 @@ def all_set(f, n, *a):
 
 BITS = {"bloom": bloom, "blocked": blocked, "layered": layered}
 KINDS = {
-    **dict.fromkeys(BITS, all_set), "fuse": fuse, "ribbon": ribbon, "growing": any_of, "dynamic": any_of,
+    **dict.fromkeys(BITS, all_set), "fuse": fuse, "ribbon": ribbon, "shards": shards,
+    "growing": any_of, "dynamic": any_of,
     "routed": lambda f, n, text, lo, hi: f.part_has(route(n, text, hi), text, lo, hi),
     "counting": lambda f, n, text, lo, hi: min(map(n.counter, counters(n, lo, hi))) > 0,
     "spatial": lambda f, n, *a: all(f.part_has(p, *a) for p in n.parts),

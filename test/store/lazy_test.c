@@ -194,6 +194,8 @@ TEST(large_filters_that_are_built_once_check_what_they_read)
     damage_each_of_many("ribbon", 0.003);
     damage_each_of_many("ribbon:32", 0);
     damage_each_of_many("spatial:2/ribbon", 0);
+    damage_each_of_many("shards", 0);
+    damage_each_of_many("spatial:2/shards", 0);
 }
 
 TEST(counts_and_prefixes_need_sound_blocks_too)

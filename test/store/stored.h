@@ -115,6 +115,7 @@ static const char *const every_kind[] = {
     "layered:3",
     "fuse",
     "ribbon",
+    "shards",
     "spatial:2/bloom",
     "growing/blocked",
     "dynamic:4/bloom",
