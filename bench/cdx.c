@@ -11,11 +11,14 @@
  * The rows take turns; the median of their ratios is shown, and the spread. The
  * output of igzip goes to /dev/null.
  *
- * wc and igzip use one CPU; they are compared with all of our threads
- * together, and for gzip with one thread. On a busy machine CPU time says more
- * than the clock: the ratio of CPU times is what the other would be on an idle
- * machine. System time is the kernel's: copies out of the page cache, and memory
- * that is cleared.
+ * Without a capacity the filter is made as `seen build` makes it: keys are kept,
+ * and it gets the size of their number. `seen bench typed` has whole commands.
+ *
+ * wc and igzip use one CPU; by the clock they are compared with all of our
+ * threads. By CPU time they are compared with the sum of all threads: so both
+ * columns together say what parallel work gains and what it costs. On a busy
+ * machine only CPU time means something. System time is the kernel's: copies
+ * out of the page cache, and memory that is cleared.
  */
 #include "cdx.h"
 
@@ -44,32 +47,27 @@ static double spent(const struct cdx_cpu *c)
 }
 
 /* How fast something of ours that took `seconds` is beside the peer, which took
-   `other`; 0 if that failed. All threads count, but of gzip one. */
-static double beside(const struct cdx_row *r, const struct cdx_options *s,
-                     double other, double seconds)
+   `other`; 0 if that failed. */
+static double beside(double other, double seconds)
 {
-    double ratio = other > 0 ? other / seconds : 0;
-
-    return r->as == INDEX_GZIP ? ratio / (double)s->threads : ratio;
+    return other > 0 ? other / seconds : 0;
 }
 
-static double ratio_of(const struct cdx_row *r, const struct cdx_options *s)
+static double ratio_of(const struct cdx_row *r)
 {
-    return beside(r, s, r->other, r->read + r->finish);
+    return beside(r->other, r->read + r->finish);
 }
 
-/* The same by CPU time: what the ratio would be on an idle machine. */
-static double cpu_ratio(const struct cdx_row *r, const struct cdx_options *s,
-                        const struct cdx_cpu *ours)
+/* The same by CPU time, of all threads together. */
+static double cpu_ratio(const struct cdx_row *r, const struct cdx_cpu *ours)
 {
-    return beside(r, s, spent(&r->other_cpu),
-                  spent(ours) / (double)s->threads);
+    return beside(spent(&r->other_cpu), spent(ours));
 }
 
 static void show_row(const struct cdx_row *r, const struct cdx_options *s)
 {
     double took = r->read + r->finish, bytes = (double)r->bytes;
-    double ratio = ratio_of(r, s);
+    double ratio = ratio_of(r);
     double beyond = (double)r->memory - (double)r->cells;
     double ns = 1e9 / (double)r->lines;
 
@@ -83,7 +81,8 @@ static void show_row(const struct cdx_row *r, const struct cdx_options *s)
                "\"processor_seconds\": %.4f, \"system_seconds\": %.4f, "
                "\"peer_processor_seconds\": %.4f, "
                "\"peer_system_seconds\": %.4f, \"reading_seconds\": %.4f, "
-               "\"reading_processor_seconds\": %.4f, \"cpu\": \"%s\", "
+               "\"reading_processor_seconds\": %.4f, "
+               "\"processor_ratio\": %.3f, \"cpu\": \"%s\", "
                "\"simd\": \"%s\", \"kind\": \"%s\", "
                "\"filter_bytes\": %llu, \"rate\": %.6f, "
                "\"memory_beyond\": %.0f}\n",
@@ -94,8 +93,9 @@ static void show_row(const struct cdx_row *r, const struct cdx_options *s)
                r->other > 0 ? r->other : 0, ratio, r->low, r->high,
                (unsigned)s->turns, spent(&r->cpu), r->cpu.system,
                spent(&r->other_cpu), r->other_cpu.system, r->alone,
-               spent(&r->alone_cpu), bench_cpu(), seen_simd(), s->plan.kind,
-               (unsigned long long)r->cells, r->rate, beyond);
+               spent(&r->alone_cpu), cpu_ratio(r, &r->cpu), bench_cpu(),
+               seen_simd(), s->plan.kind, (unsigned long long)r->cells,
+               r->rate, beyond);
         return;
     }
     printf("%-6s %11llu %8.2f s %7.1f M %6.2f %6.2f x %-9s %.2f-%.2f "
@@ -104,9 +104,9 @@ static void show_row(const struct cdx_row *r, const struct cdx_options *s)
            r->name, (unsigned long long)r->lines, took,
            (double)r->lines / took / 1e6, bytes / took / 1e9, ratio, r->peer,
            r->low, r->high, ns * r->cpu.user, ns * r->cpu.system,
-           cpu_ratio(r, s, &r->cpu), beside(r, s, r->other, r->alone),
+           cpu_ratio(r, &r->cpu), beside(r->other, r->alone),
            ns * r->alone_cpu.user, ns * r->alone_cpu.system,
-           cpu_ratio(r, s, &r->alone_cpu), ns * r->other_cpu.user,
+           cpu_ratio(r, &r->alone_cpu), ns * r->other_cpu.user,
            ns * r->other_cpu.system, beyond / 1e6, 100 * r->rate);
 }
 
@@ -157,7 +157,7 @@ static const struct option options[] = {
     { "captures", 0, COUNT, "K", AT(captures),
       "captures of each URL (default 3)" },
     { "capacity", 0, COUNT, "N", AT(capacity),
-      "of the filter (default: the URLs, at least 100M)" },
+      "of the filter (default: they are counted, as in seen build)" },
     { "kind", 0, TEXT, "KIND", AT(kind), "of the filter (default blocked)" },
     { "probes", 0, COUNT, "N", AT(probes), "of the filter" },
     { "bits", 0, COUNT, "N", AT(bits), "of the filter" },
@@ -177,8 +177,6 @@ static const struct option options[] = {
 /* The plan, and what was not given. */
 static void complete(struct cdx_options *s)
 {
-    uint64_t urls;
-
     if (s->threads > LANES)
         s->threads = LANES;
     if (s->paper) {
@@ -196,14 +194,11 @@ static void complete(struct cdx_options *s)
         s->turns = TURNS;
     if (!s->lines)
         s->lines = s->paper ? paper_lines : 12000000;
-    urls = s->lines / s->captures + 1;
     snprintf(s->plan.kind, sizeof s->plan.kind, "%s", s->kind);
     strcpy(s->plan.profile, "surt");
     s->plan.bits = s->bits;
     s->plan.probes = (unsigned)s->probes;
-    s->plan.capacity = s->capacity        ? s->capacity
-                       : urls > 100000000 ? urls
-                                          : 100000000;
+    s->plan.capacity = s->capacity;
     if (!s->bits)
         s->plan.rate = 0.01;
 }
@@ -231,11 +226,11 @@ static struct cdx_row *median_turn(struct cdx_row *turn,
     size_t best = 0;
 
     for (size_t i = 0; i < s->turns; i++)
-        ratio[i] = ratio_of(&turn[i], s);
+        ratio[i] = ratio_of(&turn[i]);
     median = bench_median(ratio, s->turns); /* which sorts them */
     for (size_t i = 1; i < s->turns; i++)
-        if (fabs(ratio_of(&turn[i], s) - median) <
-            fabs(ratio_of(&turn[best], s) - median))
+        if (fabs(ratio_of(&turn[i]) - median) <
+            fabs(ratio_of(&turn[best]) - median))
             best = i;
     turn[best].low = ratio[0];
     turn[best].high = ratio[s->turns - 1];

@@ -19,23 +19,73 @@
 
 #include <seen/build.h>
 #include <seen/ingest.h>
+#include <seen/key_log.h>
 #include <seen/store.h>
 
 #include "process.h"
 
-enum { ASK = 4000000 }; /* questions about what is not there */
+enum {
+    ASK = 4000000,  /* questions about what is not there */
+    KEPT = 64000000 /* bytes of keys in memory, as in seen build */
+};
 
 /* --- reading and building --- */
+
+/* What keys come to: a log if their number is not known, else a builder. */
+struct cdx_fill {
+    struct seen_plan plan;
+    struct seen_key_log *log;
+    struct seen_build *build;
+};
+
+static enum seen_code begin(struct cdx_fill *to, const struct cdx_options *s,
+                            struct seen_error *why)
+{
+    const struct seen_key_log_place place = { process_folder(), KEPT };
+
+    to->plan = s->plan;
+    if (s->plan.capacity || s->plan.bits)
+        return seen_build_new(&to->build, &to->plan, (unsigned)s->threads,
+                              why);
+    return seen_key_log_new(&to->log, &to->plan, NULL, (unsigned)s->threads,
+                            &place, why);
+}
 
 static enum seen_code add(void *to, unsigned thread, struct seen_batch *batch,
                           struct seen_error *why)
 {
-    return seen_build_add(to, thread, batch->key, batch->n, why);
+    struct cdx_fill *fill = to;
+
+    return (
+        fill->log
+            ? seen_key_log_add(fill->log, thread, batch->key, batch->n, why)
+            : seen_build_add(fill->build, thread, batch->key, batch->n, why));
 }
 
 static enum seen_code flush(void *to, unsigned thread, struct seen_error *why)
 {
-    return seen_build_flush(to, thread, why);
+    struct cdx_fill *fill = to;
+
+    return fill->log ? SEEN_OK : seen_build_flush(fill->build, thread, why);
+}
+
+static enum seen_code finish(struct cdx_fill *to, struct seen_filter **out,
+                             struct seen_error *why)
+{
+    struct seen_build *b = to->build;
+
+    if (to->log) {
+        seen_key_log_size(to->log, &to->plan);
+        return seen_key_log_build(to->log, &to->plan, out, why);
+    }
+    to->build = NULL;
+    return seen_build_finish(b, out, why);
+}
+
+static void drop(struct cdx_fill *to)
+{
+    seen_key_log_free(to->log);
+    seen_build_free(to->build);
 }
 
 /* For reading alone. */
@@ -148,14 +198,13 @@ static bool read_chunk(struct seen_ingest *in, const char *path,
 /* As `seen build` reads a file: after the last one each thread fills in the
    keys that it still has. Then the same without a filter. */
 static bool read_both_ways(struct cdx_row *r, unsigned threads,
-                           const char *path, bool last,
-                           struct seen_build *build)
+                           const char *path, bool last, struct cdx_fill *to)
 {
     struct seen_ingest fill = { .keying.profile = "surt",
                                 .threads = threads,
                                 .keys = add,
                                 .end = last ? flush : NULL,
-                                .to = build };
+                                .to = to };
     struct seen_ingest read = { .keying.profile = "surt",
                                 .threads = threads,
                                 .keys = ignore };
@@ -169,7 +218,7 @@ static bool read_both_ways(struct cdx_row *r, unsigned threads,
 
 /* All chunks: made, read by the peer, and added to the filter. */
 static bool read_all(struct cdx_row *r, const struct cdx_options *s,
-                     struct seen_build *build)
+                     struct cdx_fill *to)
 {
     unsigned threads = (unsigned)s->threads;
     char path[PATH_ROOM];
@@ -185,7 +234,7 @@ static bool read_all(struct cdx_row *r, const struct cdx_options *s,
             return false;
         }
         run_peer(r, path);
-        good = read_both_ways(r, threads, path, end == s->lines, build);
+        good = read_both_ways(r, threads, path, end == s->lines, to);
         run_peer(r, path);
         if (!s->json)
             fprintf(stderr, "\r\033[K%s %llu", r->name,
@@ -199,7 +248,7 @@ static bool read_all(struct cdx_row *r, const struct cdx_options *s,
 
 bool bench_cdx_measure(struct cdx_row *r, const struct cdx_options *s)
 {
-    struct seen_build *build = NULL;
+    struct cdx_fill fill = { .log = NULL };
     struct seen_filter *f = NULL;
     struct seen_error why;
     char out[PATH_ROOM];
@@ -207,18 +256,17 @@ bool bench_cdx_measure(struct cdx_row *r, const struct cdx_options *s)
     double begun;
     bool good;
 
-    if (seen_build_new(&build, &s->plan, (unsigned)s->threads, &why) !=
-        SEEN_OK) {
+    if (begin(&fill, s, &why) != SEEN_OK) {
         fprintf(stderr, "seen: bench: %s\n", why.text);
         return false;
     }
-    if (!read_all(r, s, build)) {
-        seen_build_free(build);
+    if (!read_all(r, s, &fill)) {
+        drop(&fill);
         return false;
     }
     begun = clock_seconds();
     add_cpu(&r->cpu, RUSAGE_SELF, -1);
-    good = seen_build_finish(build, &f, &why) == SEEN_OK;
+    good = finish(&fill, &f, &why) == SEEN_OK;
     add_cpu(&r->cpu, RUSAGE_SELF, 1);
     r->finish = clock_seconds() - begun;
     getrusage(RUSAGE_SELF, &used);
@@ -234,6 +282,7 @@ bool bench_cdx_measure(struct cdx_row *r, const struct cdx_options *s)
     }
     if (!good)
         fprintf(stderr, "seen: bench: %s\n", why.text);
+    drop(&fill);
     seen_filter_free(f);
     return good;
 }
