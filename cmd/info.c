@@ -59,7 +59,8 @@ struct facts {
     uint64_t bytes, bits;
     unsigned parts;
     bool grows; /* never full: no share of a capacity, no room */
-    bool keeps; /* its keys, to be replaced by a larger one */
+    bool keeps; /* its keys, to be replaced by a larger one, */
+    struct seen_error lost; /* or why it will not be */
     bool final; /* no parts will come, so the size is that at capacity */
     bool begun; /* full enough to compare it with a list */
     bool spent; /* says yes to every URL */
@@ -94,6 +95,8 @@ static struct facts derive(const struct seen_filter *f, uint64_t key_length)
     x.bits = bits_of(f);
     x.grows = seen_filter_can(f, SEEN_CAN_GROW);
     x.keeps = seen_store_keeps(f);
+    if (seen_store_grows(f, &x.lost))
+        x.lost.code = SEEN_OK;
     x.final = !seen_filter_can(f, SEEN_ADDS_PARTS);
     x.spent = x.rate >= 0.9995 || x.load >= 1; /* the rate reads as 1 */
     /* RedisBloom does not say its rate. */
@@ -145,8 +148,10 @@ static void show_fill(const struct facts *x)
             show_estimate(x->entries),
             show_percent(x->entries / fmax(1, (double)x->plan->capacity)),
             show_estimate(x->room));
-    if (x->keeps)
-        row("grows", "when it is full, if its log of keys is beside it");
+    if (x->keeps && x->lost.code == SEEN_OK)
+        row("grows", "when it is full");
+    else if (x->keeps)
+        row("cannot grow", "%s", x->lost.text);
 }
 
 static void show_size(const struct facts *x)
@@ -280,6 +285,8 @@ static void show_json(const struct seen_filter *f, const struct facts *x,
     cmd_json_count("cells", seen_filter_cells(f));
     cmd_json_count("set", seen_filter_cells_set(f));
     cmd_json_number("load", x->load);
+    if (x->keeps && x->lost.code != SEEN_OK)
+        cmd_json_word("cannot_grow", x->lost.text);
     cmd_json_number("rate", x->rate);
     cmd_json_number("planned_rate", x->planned);
     cmd_json_number("wrong_in_a_million", 1e6 * x->rate);

@@ -179,9 +179,10 @@ enum seen_code seen_store_keep_keys(struct seen_filter *f,
    lost. */
 bool seen_store_keeps(const struct seen_filter *f);
 
-/* Will a filter that is open for writing grow when it is full? If not, `why`
-   has the reason; also if it was full and could not grow, and went on past its
-   capacity. */
+/* Will the filter of a file grow when it is full? If not, `why` has the reason;
+   also if it was full and could not grow, and went on past its capacity. That
+   is known only where it is open for writing. A reader looks whether the file
+   has a whole log, and has SEEN_IO as the reason if it may not. */
 bool seen_store_grows(const struct seen_filter *f, struct seen_error *why);
 
 /*

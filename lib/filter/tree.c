@@ -372,6 +372,14 @@ void filter_lift(struct seen_filter *f)
         filter_lift(f->part[i]);
 }
 
+void filter_limit(struct seen_filter *f)
+{
+    if (!f->kind->combines)
+        f->limit = seen_plan_limit(&f->plan, f->plan.bits);
+    for (unsigned i = 0; i < f->parts; i++)
+        filter_limit(f->part[i]);
+}
+
 /*
  * A plan that comes from a file may claim any capacity, and the file of 4 kB
  * would become one of terabytes with the first key that does not fit. The next

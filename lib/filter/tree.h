@@ -62,6 +62,9 @@ enum seen_code filter_append(struct seen_filter *f, struct seen_filter *part,
    capacity. The plan, which files record, keeps the limit. */
 void filter_lift(struct seen_filter *f);
 
+/* The opposite, for filters of bits without parts to come. */
+void filter_limit(struct seen_filter *f);
+
 /* SEEN_OK if two filters may be merged. */
 enum seen_code filter_alike(const struct seen_filter *f,
                             const struct seen_filter *g,

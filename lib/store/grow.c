@@ -36,7 +36,8 @@
  * past its capacity, with a rising rate, says so, and tries again after AGAIN
  * more changes, or a sixteenth of those in the log if that is more. But if the
  * log turns out to be damaged, it is not whole any more, and the filter is
- * full, as with any other log that is not.
+ * full, as with any other log that is not; its slot says so to later writers.
+ * The limit comes back while no other thread adds, like an exchange.
  *
  * In memory the new filter takes the place of the old one inside the caller's
  * struct seen_filter, at the end of seen_filter_add(). Its caller has the
@@ -127,8 +128,9 @@ static uint64_t keys_until(const struct seen_filter *f, unsigned share)
 /* Without its secret nobody can make a keyed filter. */
 static bool able(const struct store_writer *w)
 {
-    return w->keys.kept && w->keys.whole && !w->failed && w->begun &&
-           w->head.format > 1 && (!w->f->plan.keyed || filter_secret(w->f));
+    return w->keys.kept && w->keys.whole && !w->condemned && !w->failed &&
+           w->begun && w->head.format > 1 &&
+           (!w->f->plan.keyed || filter_secret(w->f));
 }
 
 bool store_grow_full(struct store_writer *w)
@@ -156,7 +158,7 @@ bool store_grow_wanted(struct store_writer *w)
 
 bool store_grow_due(const struct store_writer *w)
 {
-    return w->growth && w->growth->due;
+    return w->condemned || (w->growth && w->growth->due);
 }
 
 /* --- the file beside it --------------------------------------------------- */
@@ -212,6 +214,7 @@ static enum seen_code give_up(struct store_writer *w, enum seen_code code,
     pthread_mutex_lock(&w->mutex);
     w->keys.lost = *reason;
     w->try_at = next_try(w);
+    w->condemned = code == SEEN_CORRUPT;
     pthread_mutex_unlock(&w->mutex);
     if (why)
         *why = *reason;
@@ -327,6 +330,11 @@ static enum seen_code begin_again(struct store_writer *w,
 
 /* --- filling it ----------------------------------------------------------- */
 
+static enum seen_code damaged(struct seen_error *why)
+{
+    return seen_fail(why, SEEN_CORRUPT, 0, "its log of keys is damaged");
+}
+
 /* Add up to n keys, but none from number `end` on. */
 static enum seen_code fill(struct store_writer *w, uint64_t n, uint64_t end,
                            struct seen_error *why)
@@ -338,6 +346,8 @@ static enum seen_code fill(struct store_writer *w, uint64_t n, uint64_t end,
     if (g->at + n > end)
         n = end > g->at ? end - g->at : 0;
     code = store_keys_read(&w->keys, g->at, g->key, (size_t)n, &g->sum, why);
+    if (code == SEEN_CORRUPT)
+        return damaged(why);
     if (code == SEEN_OK)
         code = g->next->kind->add(g->next, g->key, (size_t)n, NULL, why);
     if (code == SEEN_OK)
@@ -524,23 +534,37 @@ static enum seen_code replace(struct store_writer *w, struct seen_error *why)
     return code;
 }
 
+/* Without a whole log the filter is full at its capacity. */
+static enum seen_code condemn(struct store_writer *w, struct seen_error *why)
+{
+    w->condemned = false;
+    store_keys_condemn(&w->keys);
+    if (!w->over)
+        filter_limit(w->f);
+    return damaged(why);
+}
+
 enum seen_code store_grow_swap(struct store_writer *w, struct seen_error *why)
 {
     struct seen_error reason;
     enum seen_code code = store_cells_kept(&w->map, SEEN_OK, &reason);
 
+    if (w->condemned)
+        return condemn(w, why);
     if (code == SEEN_OK)
         code = store_keys_write(&w->keys, w->f, &w->journal, &reason);
     if (code == SEEN_OK)
         code = work(w, UINT64_MAX, 0, &reason);
     if (code == SEEN_OK && w->growth->sum != w->keys.next.sum)
-        code = seen_fail(&reason, SEEN_CORRUPT, 0,
-                         "its log of keys is damaged");
+        code = damaged(&reason);
     if (code == SEEN_OK && w->f->stripes)
         code = seen_filter_allow_threads(w->growth->next, &reason);
     if (code == SEEN_OK)
         code = replace(w, &reason);
-    if (code != SEEN_OK)
-        return give_up(w, code, &reason, why);
-    return SEEN_OK;
+    if (code == SEEN_OK)
+        return SEEN_OK;
+    give_up(w, code, &reason, why);
+    if (w->condemned)
+        condemn(w, NULL);
+    return code;
 }

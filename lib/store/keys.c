@@ -105,6 +105,8 @@ bool store_keys_suit(const struct seen_filter *f)
     return f->parts == f->room && f->kind->target != SEEN_TO_LAST;
 }
 
+#define DAMAGED UINT64_MAX /* the number of keys of such a log */
+
 static uint64_t slot_at(unsigned slot)
 {
     return KEYS_SLOT * (uint64_t)(slot + 1);
@@ -123,7 +125,7 @@ static enum seen_code lose(struct store_keys_log *k, const char *what)
     if (k->fd >= 0)
         close(k->fd);
     k->fd = -1;
-    k->whole = false;
+    k->whole = k->damaged = false;
     seen_fail(&k->lost, SEEN_MISMATCH, 0, "%s", what);
     return SEEN_OK;
 }
@@ -195,6 +197,13 @@ static enum seen_code read_log(struct store_keys_log *k,
     if (!named)
         return lose(k, "its log of keys is that of another file, or an older "
                        "version or another program has changed the filter");
+    if (k->now.count == DAMAGED) {
+        k->whole = false;
+        k->damaged = true;
+        seen_fail(&k->lost, SEEN_MISMATCH, 0, "its log of keys is damaged");
+        forget_tail(k);
+        return SEEN_OK;
+    }
     if (k->now.count > (uint64_t)INT64_MAX / KEY_BYTES / 2 ||
         (k->now.count && (uint64_t)it.st_size < key_at(k->now.count)))
         return lose(k, "its log of keys was cut short");
@@ -209,10 +218,10 @@ static bool empty(const struct seen_filter *f, const struct store_head *h)
            !seen_filter_cells_set(f);
 }
 
-enum seen_code store_keys_open(struct store_keys_log *k,
+static enum seen_code open_log(struct store_keys_log *k,
                                const struct store_paths *p,
                                const struct seen_filter *f,
-                               const struct store_head *h,
+                               const struct store_head *h, int flags,
                                struct seen_error *why)
 {
     const char *value = seen_meta_get(f, KEYS_META);
@@ -230,7 +239,7 @@ enum seen_code store_keys_open(struct store_keys_log *k,
         forget_tail(k);
         return SEEN_OK;
     }
-    k->fd = disk_open(p->keys, O_RDWR | O_NOFOLLOW, 0);
+    k->fd = disk_open(p->keys, flags | O_NOFOLLOW, 0);
     if (k->fd < 0 && errno == ENOENT)
         return lose(k, "its log of keys is missing");
     if (k->fd < 0 && (errno == EINVAL || errno == ELOOP))
@@ -238,6 +247,29 @@ enum seen_code store_keys_open(struct store_keys_log *k,
     if (k->fd < 0)
         return seen_fail(why, SEEN_IO, 0, "its log of keys cannot be opened");
     return read_log(k, h, why);
+}
+
+enum seen_code store_keys_open(struct store_keys_log *k,
+                               const struct store_paths *p,
+                               const struct seen_filter *f,
+                               const struct store_head *h,
+                               struct seen_error *why)
+{
+    return open_log(k, p, f, h, O_RDWR, why);
+}
+
+bool store_keys_look(const struct store_paths *p, const struct seen_filter *f,
+                     const struct store_head *h, struct seen_error *lost)
+{
+    struct store_keys_log k;
+    enum seen_code code = open_log(&k, p, f, h, O_RDONLY, lost);
+
+    if (code == SEEN_OK && !k.kept)
+        seen_fail(lost, SEEN_UNABLE, 0, "the filter does not keep its keys");
+    else if (code == SEEN_OK && !k.whole && lost)
+        *lost = k.lost;
+    store_keys_close(&k);
+    return code == SEEN_OK && k.whole;
 }
 
 void store_keys_close(struct store_keys_log *k)
@@ -415,7 +447,7 @@ enum seen_code store_keys_move(struct store_keys_log *k,
     enum seen_code code = SEEN_OK;
 
     k->written = false;
-    if (!k->kept || !k->whole)
+    if (!k->kept || !(k->whole || k->damaged))
         return SEEN_OK;
     k->next.identity = h->identity;
     k->next.applied = h->applied;
@@ -498,6 +530,18 @@ enum seen_code store_keys_each(struct store_keys_log *k,
         code = seen_fail(why, SEEN_CORRUPT, 0, "its log of keys is damaged");
     free(key);
     return code;
+}
+
+void store_keys_condemn(struct store_keys_log *k)
+{
+    if (!k->whole || k->fd < 0)
+        return;
+    k->whole = false;
+    k->damaged = true;
+    seen_fail(&k->lost, SEEN_CORRUPT, 0, "its log of keys is damaged");
+    k->now.count = DAMAGED;
+    forget_tail(k);
+    write_slot(k, k->at, &k->now, NULL); /* or the next writer finds out */
 }
 
 /* --- without repetitions ------------------------------------------------- */

@@ -41,7 +41,8 @@ struct store_keys_slot {
 
 struct store_keys_log {
     bool kept;              /* the file says that there is a log */
-    bool whole;             /* it has all keys of the file */
+    bool whole;             /* it has all keys of the file, */
+    bool damaged;           /* or it had, and some have changed */
     struct seen_error lost; /* why not, if it is kept and not whole */
     int fd;                 /* -1: not there yet, because there was no key */
     unsigned at;            /* which slot is that of the file */
@@ -67,6 +68,14 @@ enum seen_code store_keys_open(struct store_keys_log *k,
                                const struct store_head *h,
                                struct seen_error *why);
 void store_keys_close(struct store_keys_log *k);
+
+/* The same for a reader: is there a whole log? If not, `lost` says why. */
+bool store_keys_look(const struct store_paths *p, const struct seen_filter *f,
+                     const struct store_head *h, struct seen_error *lost);
+
+/* Its keys are not those that were added: it is not whole any more, and says
+   so to later writers. */
+void store_keys_condemn(struct store_keys_log *k);
 
 /* Before the first change to a file: make the log if it is not there. */
 enum seen_code store_keys_begin(struct store_keys_log *k,

@@ -39,6 +39,7 @@
 #include "blocks.h"
 #include "cells.h"
 #include "journal.h"
+#include "keys.h"
 #include "text.h"
 
 enum { TRIES = 1000 };
@@ -451,6 +452,19 @@ static enum seen_code check_same(const struct seen_filter *f,
         return seen_fail(why, SEEN_MISMATCH, 0,
                          "was replaced by another filter");
     return SEEN_OK;
+}
+
+/* A writer may be renewing file and log: then nothing is wrong. */
+bool store_reader_grows(const struct seen_filter *f, struct seen_error *why)
+{
+    const struct store_reader *r = reader_of(f);
+
+    if (!r) {
+        seen_fail(why, SEEN_UNABLE, 0, "the filter is not in a file");
+        return false;
+    }
+    return store_keys_look(&r->paths, f, &r->head, why) ||
+           (seen_store_keeps(f) && !unmoved(r));
 }
 
 static void swap(void *a, void *b, size_t len)

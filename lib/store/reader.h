@@ -13,4 +13,7 @@ uint64_t store_reader_applied(const struct seen_filter *f);
 void store_reader_flaws(const struct seen_filter *f, bool *damaged,
                         uint64_t *left);
 
+/* Is the log of its keys whole, as far as a reader can see? */
+bool store_reader_grows(const struct seen_filter *f, struct seen_error *why);
+
 #endif

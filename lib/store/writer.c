@@ -311,7 +311,8 @@ static enum seen_code open_at(struct store_writer *w, const char *path,
     store_writer_limit(w);
     w->settled = (w->journal.fd >= 0 ? w->journal.last : w->head.applied) +
                  w->f->plan.capacity / 64;
-    if ((options && options->over) || (w->keys.kept && w->keys.whole))
+    w->over = options && options->over;
+    if (w->over || (w->keys.kept && w->keys.whole))
         filter_lift(w->f);
     w->sync = options ? options->sync : SEEN_SYNC_ALWAYS;
     return w->sync == SEEN_SYNC_EVERYSEC ? store_writer_tick(w, why) : SEEN_OK;
@@ -384,6 +385,8 @@ bool seen_store_grows(const struct seen_filter *f, struct seen_error *why)
     struct store_writer *w = f ? writer_of(f) : NULL;
     struct seen_error lost;
 
+    if (f && !w)
+        return store_reader_grows(f, why);
     if (!w || !w->keys.kept) {
         seen_fail(why, SEEN_UNABLE, 0, "the filter does not keep its keys");
         return false;

@@ -26,6 +26,7 @@ struct store_writer {
     int lock;
     char *text;                 /* the text of the file */
     bool in_place;
+    bool over;                  /* it has no limit, because its owner said so */
     bool begun;                 /* there is a journal, and the head says so */
     bool sealable;              /* the table fits the cells */
     bool damaged;               /* when it was opened, one of its heads was */
@@ -37,6 +38,8 @@ struct store_writer {
     struct store_keys_log keys;        /* changed while no thread adds */
     pthread_mutex_t growing;    /* taken before `mutex` */
     struct store_growth *growth; /* grow.c; NULL: none */
+    bool condemned;              /* the log was found to be damaged, and the
+                                    filter still has no limit */
     /* Numbers of changes: */
     uint64_t try_at;             /* a growth failed, and is not tried again
                                     before it */

@@ -49,12 +49,21 @@ static void put_file(struct buffer *o, const struct archive *a)
     buffer_clear(&path);
 }
 
-/* How many more URLs fit; a filter that grows has no end. */
-static double room_of(const struct seen_filter *f, double entries)
+/* Does it keep its keys, and cannot grow nevertheless? Only a writer knows. */
+static bool is_stuck(const struct archive *a, struct seen_error *why)
 {
+    return a->writer && seen_store_keeps(a->filter) &&
+           !seen_store_grows(a->filter, why);
+}
+
+/* How many more URLs fit; a filter that grows has no end. */
+static double room_of(const struct archive *a, double entries)
+{
+    const struct seen_filter *f = a->filter;
     const struct seen_plan *p = seen_filter_plan(f);
 
-    if (p->over || seen_filter_can(f, SEEN_CAN_GROW))
+    if (p->over || seen_filter_can(f, SEEN_CAN_GROW) ||
+        (a->writer && seen_store_grows(f, NULL)))
         return INFINITY;
     if (!seen_filter_can(f, SEEN_CAN_ADD))
         return 0;
@@ -82,6 +91,7 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
     } else {
         const struct seen_plan *p = seen_filter_plan(f);
         double entries = seen_filter_entries(f);
+        struct seen_error why;
 
         http_member_text(o, "profile", p->profile);
         http_member_text(o, "kind", p->kind);
@@ -95,7 +105,9 @@ static void describe_archive(struct buffer *o, struct archive *a, bool files)
                        fmax(1, (double)seen_filter_cells(f)));
         put_number(o, "rate", a->rate);
         put_number(o, "planned_rate", seen_filter_planned(f));
-        put_number(o, "room", round(room_of(f, entries)));
+        put_number(o, "room", round(room_of(a, entries)));
+        if (is_stuck(a, &why))
+            http_member_text(o, "cannot_grow", why.text);
         buffer_format(o, ", \"writable\": %s",
                       is_writable(a) ? "true" : "false");
         if (a->remote)
@@ -162,7 +174,8 @@ enum { TROUBLES = 100 }; /* archives that are named, at most */
 /* How the server is, by its archives. An empty one is well if archives can be
    made, or if it has other things to do; else its folder is not mounted, or
    the like. */
-static const char *health_of(const struct loop *l, const size_t *count)
+static const char *health_of(const struct loop *l, const size_t *count,
+                             size_t stuck)
 {
     const struct server *s = l->server;
     const size_t good = count[ARCHIVE_READY] + count[ARCHIVE_CHECKING];
@@ -173,7 +186,7 @@ static const char *health_of(const struct loop *l, const size_t *count)
     if (!good && !s->watch && !s->search && !s->memento &&
         (bad || !archive_set_writable(s->archives)))
         return "failing";
-    if (bad || __atomic_load_n(&s->log_error, __ATOMIC_RELAXED))
+    if (bad || stuck || __atomic_load_n(&s->log_error, __ATOMIC_RELAXED))
         return "degraded";
     return "ok";
 }
@@ -202,10 +215,15 @@ static void put_troubles(struct conn *c, struct buffer *o, bool text)
     struct archive *a;
     size_t n = 0;
 
-    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
-        if (!a->filter && n < TROUBLES)
-            put_trouble(o, text, !n++, a->name, archive_state_names[a->state],
-                        a->why.text);
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++) {
+        struct seen_error why = a->why;
+        const bool full = a->filter && is_stuck(a, &why);
+
+        if ((!a->filter || full) && n < TROUBLES)
+            put_trouble(o, text, !n++, a->name,
+                        full ? "cannot grow" : archive_state_names[a->state],
+                        why.text);
+    }
     if (error)
         put_trouble(o, text, !n, "access log", "lost", strerror(error));
 }
@@ -215,15 +233,17 @@ void http_health(struct conn *c, const struct http_request *r,
 {
     const bool text = http_prefers(r, "text/plain", "application/json");
     struct buffer body = { .bytes = NULL };
-    size_t count[ARCHIVE_STATES] = { 0 };
+    size_t count[ARCHIVE_STATES] = { 0 }, stuck = 0;
     const char *health;
     struct archive *a;
     bool good;
 
     (void)p;
-    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++)
+    for (size_t i = 0; (a = archive_view_at(c->loop->view, i)); i++) {
         count[a->state]++;
-    health = health_of(c->loop, count);
+        stuck += a->filter && is_stuck(a, NULL);
+    }
+    health = health_of(c->loop, count, stuck);
     good = !strcmp(health, "ok") || !strcmp(health, "degraded");
     buffer_format(&body,
                   text ? "%s: %zu ready, %zu checking, %zu withdrawn, %zu "
@@ -321,7 +341,12 @@ static double capacity(const struct archive *a)
 
 static double room(const struct archive *a)
 {
-    return a->filter ? room_of(a->filter, seen_filter_entries(a->filter)) : 0;
+    return a->filter ? room_of(a, seen_filter_entries(a->filter)) : 0;
+}
+
+static double stuck(const struct archive *a)
+{
+    return a->filter && is_stuck(a, NULL);
 }
 
 static double losses(const struct archive *a)
@@ -467,6 +492,10 @@ void http_metrics_of(struct conn *c, const struct http_request *r,
                    "URLs that the archive is planned for.", capacity);
     archive_metric(o, c->loop->view, "archive_room",
                    "URLs that fit until it is full; +Inf if it grows.", room);
+    archive_metric(o, c->loop->view, "archive_stuck",
+                   "Whether it is written to, keeps its keys to grow, and "
+                   "cannot: /info/NAME says why.",
+                   stuck);
     archive_metric(o, c->loop->view, "archive_rate",
                    "Current false-positive rate.", rate);
     archive_metric(o, c->loop->view, "archive_bytes", "Size of the cells.",

@@ -333,7 +333,7 @@ static void reply_growth(struct redis_call *c, const struct seen_filter *f)
     const char *given = seen_meta_get(f, ARCHIVE_EXPANSION);
     char arg[16];
 
-    if (!grows && !seen_store_keeps(f))
+    if (!grows && !seen_store_grows(f, NULL))
         resp_null(c->out, c->three);
     else if (given)
         resp_number(c->out, atoi(given));

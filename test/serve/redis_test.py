@@ -5,6 +5,7 @@ r.cf(), and sockets where a test has to say exactly what it wants.
 
 New filters have one seed here, so that every run meets the same false positives.
 """
+import json
 import pathlib
 import re
 import shutil
@@ -945,6 +946,27 @@ def test_a_filter_that_keeps_its_keys_grows_while_it_is_served(tmp_path, sync):
         never = ["http://never.example/%d" % i for i in range(2000)]
         assert sum(raw.ask("BF.MEXISTS", "haw", *never)) < 60, "a rate of 1 %"
     assert run("check", path, stdin="\n".join(urls[:29300])).count("seen\t") == 29300
+
+
+def test_a_filter_that_cannot_grow_says_so_everywhere(tmp_path):
+    (tmp_path / "filters").mkdir()
+    path = tmp_path / "filters" / "haw.seen"
+    run("add", path, "--capacity", "100", stdin="http://first.example/\n")
+    (tmp_path / "filters" / "haw.seen.keys").unlink()
+    assert "cannot grow" in run("info", path) and "is missing" in run("info", path)
+    assert "is missing" in json.loads(run("info", "--json", path))["cannot_grow"]
+    with serving(tmp_path) as server, Raw(server) as raw:
+        raw.trusted()
+        assert server.metrics()['seen_archive_stuck{archive="haw"}'] == 0, "not known yet"
+        told = raw.ask("BF.MADD", "haw", *["http://%d.example/" % i for i in range(300)])
+        assert 90 < sum(x == 1 for x in told) < 150
+        assert "is full" in str(told[-1])
+        assert raw.ask("BF.INFO", "haw", "EXPANSION") in (None, [None])
+        assert server.metrics()['seen_archive_stuck{archive="haw"}'] == 1
+        health = json.loads(server.get("/healthz").text)
+        assert health["status"] == "degraded"
+        assert health["troubles"][0]["name"] == "haw" and "is missing" in health["troubles"][0]["why"]
+        assert "is missing" in json.loads(server.get("/info/haw").text)["cannot_grow"]
 
 
 def test_an_archive_of_urls_takes_urls(tmp_path):

@@ -323,9 +323,12 @@ TEST(a_reader_learns_that_the_filter_has_grown)
 
     create_with("blocked", 100, 50);
     assert_int_equal(seen_store_map(&map, path, NULL, NULL), SEEN_OK);
+    assert_grows(map);
     f = open_it();
     add(f, 50, 80);
+    assert_grows(map); /* also while it has not heard of the writer */
     assert_int_equal(seen_store_refresh(map, NULL, NULL), SEEN_OK);
+    assert_grows(map);
     assert_holds(map, 80);
     add(f, 80, 400);
     assert_holds(map, 80); /* the old file is still there for it */
@@ -498,6 +501,9 @@ TEST(a_filter_without_its_whole_log_answers_and_says_why_it_cannot_grow)
         create_with("blocked", 100, 60);
         beside(log, ".keys");
         cases[i].harm(log);
+        assert_int_equal(seen_store_map(&f, path, NULL, NULL), SEEN_OK);
+        assert_cannot_grow(f, cases[i].because); /* a reader knows it, too */
+        seen_filter_free(f);
         f = open_it();
         assert_holds(f, 60);
         assert_cannot_grow(f, cases[i].because);
@@ -532,24 +538,50 @@ TEST(the_log_of_another_filter_is_not_used)
     seen_filter_free(f);
 }
 
-TEST(a_damaged_key_is_found_and_the_filter_goes_on_past_its_capacity)
+static void assert_full(struct seen_filter *f, size_t from)
 {
-    struct seen_filter *f;
-    char log[128];
+    enum seen_code code = SEEN_OK;
+    struct seen_error why;
 
-    create_with("blocked", 100, 60);
-    beside(log, ".keys");
-    change(log, KEYS_HEAD + 100);
-    f = open_it();
-    assert_grows(f); /* nothing has read it yet */
-    add(f, 60, 400);
-    assert_cannot_grow(f, "is damaged");
-    assert_holds(f, 400);
-    assert_int_equal(seen_filter_plan(f)->capacity, 100);
-    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
-    f = open_it();
-    assert_holds(f, 400);
-    seen_filter_free(f);
+    while (code == SEEN_OK && from < 1000)
+        code = seen_filter_add(f, key + from++, 1, NULL, &why);
+    assert_int_equal(code, SEEN_FULL);
+    assert_non_null(strstr(why.text, "is damaged"));
+}
+
+/* It is found when the filter is full. Then the log is as good as lost, for
+   later writers, too. */
+TEST(with_a_damaged_key_a_filter_is_full_as_without_a_log)
+{
+    for (int threads = 0; threads < 2; threads++) {
+        struct seen_filter *f;
+        char log[128];
+
+        create_with("blocked", 100, 60);
+        beside(log, ".keys");
+        change(log, KEYS_HEAD + 100);
+        f = open_it();
+        assert_grows(f); /* nothing has read it yet */
+        if (threads)
+            assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+        add(f, 60, 110);
+        assert_int_equal(seen_store_outgrown(f), threads);
+        if (threads)
+            assert_int_equal(seen_store_grow(f, NULL, NULL), SEEN_CORRUPT);
+        assert_cannot_grow(f, "is damaged");
+        assert_full(f, 110);
+        for (int round = 0; round < 2; round++) {
+            assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+            f = open_it();
+            assert_holds(f, 110);
+            assert_cannot_grow(f, "is damaged");
+            assert_full(f, 110);
+            assert_int_equal(seen_meta_set(f, "title", "a", NULL), SEEN_OK);
+        }
+        assert_int_equal(seen_filter_plan(f)->capacity, 100);
+        seen_filter_free(f);
+        sweep(NULL);
+    }
 }
 
 TEST(a_growth_without_room_on_the_disk_is_tried_again)
@@ -751,7 +783,7 @@ int main(void)
         FRESH(
             a_filter_without_its_whole_log_answers_and_says_why_it_cannot_grow),
         FRESH(the_log_of_another_filter_is_not_used),
-        FRESH(a_damaged_key_is_found_and_the_filter_goes_on_past_its_capacity),
+        FRESH(with_a_damaged_key_a_filter_is_full_as_without_a_log),
         FRESH(a_growth_without_room_on_the_disk_is_tried_again),
         FRESH(a_growth_that_failed_is_tried_again_by_a_writer_that_stays),
         FRESH(a_saved_copy_cannot_grow),
