@@ -11,6 +11,7 @@
  */
 #include "distant.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -278,10 +279,23 @@ enum seen_code distant_open(struct seen_filter **out, const char *url,
                             const struct seen_access *access,
                             struct seen_error *why)
 {
+    struct distant_options in_memory = *options;
+    struct seen_error reason;
     bool again = false;
-    enum seen_code code = open_once(out, url, options, access, &again, why);
+    enum seen_code code = open_once(out, url, options, access, &again,
+                                    &reason);
 
-    return again ? open_once(out, url, options, access, &again, why) : code;
+    if (again)
+        code = open_once(out, url, options, access, &again, &reason);
+    in_memory.cache = NULL;
+    if (code == SEEN_IO && options->cache &&
+        (reason.system == ENOSPC || reason.system == EDQUOT)) {
+        again = false;
+        code = open_once(out, url, &in_memory, access, &again, &reason);
+    }
+    if (code != SEEN_OK && why)
+        *why = reason;
+    return code;
 }
 
 bool distant_moved(const char *url, const struct distant_options *options,

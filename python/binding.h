@@ -27,6 +27,7 @@
 #include <stdbool.h>
 
 #include <seen/filter.h>
+#include <seen/ranges.h>
 #include <seen/span.h>
 
 /* --- failure.c --- */
@@ -35,7 +36,7 @@
 #define PYTHON_CLOSED ((enum seen_code)1000)
 
 /* Raise the exception of why->code; returns NULL. `path`, which may be NULL,
-   names the file. */
+   names the file. What Python code that libseen called has raised stays. */
 PyObject *python_raise(const struct seen_error *why, const char *path);
 
 /* Raise seen.errors.NAME with this text; returns NULL. */
@@ -98,6 +99,12 @@ bool python_meta(PyObject *dict, struct seen_filter *f);
    files); see seen.build(). */
 PyObject *python_build_urls(PyObject *module, PyObject *args);
 PyObject *python_build_files(PyObject *module, PyObject *args);
+
+/* --- ranges.c --- */
+
+/* What reads a filter through an object with the functions read and weigh; it has
+   a reference of its own, until the filter is freed. */
+struct seen_ranges python_ranges(PyObject *reader);
 
 /* --- fault.c --- */
 

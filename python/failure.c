@@ -19,8 +19,11 @@ static void raise(PyObject *made)
 
 PyObject *python_raise(const struct seen_error *why, const char *path)
 {
-    PyObject *errors = PyImport_ImportModule(ERRORS), *file;
+    PyObject *errors, *file;
 
+    if (PyErr_Occurred())
+        return NULL;
+    errors = PyImport_ImportModule(ERRORS);
     if (!errors)
         return NULL;
     file = path ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);

@@ -10,7 +10,8 @@
  *
  * It is held for one batch, never while Python code runs. A single lookup
  * takes about as long as releasing the GIL does, so it keeps the GIL if the
- * lock is free.
+ * lock is free; but not if the filter is read by Python code, which another
+ * thread may be waiting to run.
  *
  * Forks. A child has a copy of the object. If it was open for writing, the
  * journal and the lock file belong to the parent: a child that used them would
@@ -33,6 +34,7 @@ struct python_filter {
     PyObject_HEAD struct seen_filter *it; /* NULL: closed */
     char *path;                  /* NULL: in memory */
     bool writer;                 /* its file is open for writing */
+    bool waits;                  /* lookups call Python code, and may wait */
     bool changing;               /* the exclusive lock is held */
     unsigned long forks;         /* when the lock was made */
     struct seen_profile profile; /* of `it` */
@@ -188,7 +190,7 @@ static int contains(PyObject *self, PyObject *item)
 
     if (!usable(f) || !make_key(f, item, &key, text))
         return -1;
-    if (!pthread_rwlock_tryrdlock(&f->lock)) {
+    if (!f->waits && !pthread_rwlock_tryrdlock(&f->lock)) {
         code = f->it ? seen_filter_has(f->it, &key, 1, &seen, &why)
                      : closed(&why);
         unlock_shared(f);
@@ -585,6 +587,47 @@ static PyObject *open_filter(PyObject *type, PyObject *args)
     return (PyObject *)f;
 }
 
+/* _ask(reader, name, profile, secret): read by an object, as ranges. */
+static PyObject *ask_filter(PyObject *type, PyObject *args)
+{
+    struct seen_access access = { .profile = NULL };
+    struct seen_ranges ranges;
+    struct seen_filter *it = NULL;
+    struct python_filter *f;
+    struct seen_error why;
+    enum seen_code code;
+    const char *name, *secret;
+    PyObject *reader;
+    Py_ssize_t len;
+
+    if (!PyArg_ParseTuple(args, "Oszz#", &reader, &name, &access.profile,
+                          &secret, &len))
+        return NULL;
+    if (secret && len != SEEN_SECRET) {
+        PyErr_SetString(PyExc_ValueError, "a secret has 16 bytes");
+        return NULL;
+    }
+    access.secret = (const unsigned char *)secret;
+    python_take_faults();
+    ranges = python_ranges(reader);
+    Py_BEGIN_ALLOW_THREADS code = seen_ranges_open(&it, &ranges, &access,
+                                                   &why);
+    Py_END_ALLOW_THREADS if (code != SEEN_OK) return python_raise(&why, name);
+    f = make((PyTypeObject *)type);
+    if (f) {
+        f->path = strdup(name);
+        f->waits = true;
+    }
+    if (!f || !f->path) {
+        seen_filter_free(it);
+        Py_XDECREF((PyObject *)f);
+        return PyErr_NoMemory();
+    }
+    if (!set_filter(f, it))
+        Py_CLEAR(f);
+    return (PyObject *)f;
+}
+
 /* _new(plan): in memory. */
 static PyObject *new_filter(PyObject *type, PyObject *dict)
 {
@@ -661,6 +704,7 @@ static PyObject *refuse_pickle(PyObject *self, PyObject *protocol)
 
 static PyMethodDef methods[] = {
     { "_open", open_filter, METH_VARARGS | METH_CLASS, NULL },
+    { "_ask", ask_filter, METH_VARARGS | METH_CLASS, NULL },
     { "_new", new_filter, METH_O | METH_CLASS, NULL },
     { "_many", many, METH_VARARGS, NULL },
     { "_save", save, METH_VARARGS, NULL },

@@ -223,8 +223,8 @@ class Filter(_seen.Filter):
 def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = "always", *,
          load: bool = False, profile: Optional[str] = None, secret: Optional[bytes] = None,
          over: bool = False, verify: Union[bool, str] = True, wait: float = 0,
-         create: bool = False, rate: Optional[float] = None) -> Filter:
-    """Open the filter in a file, for reading or for writing.
+         create: bool = False, rate: Optional[float] = None, private: bool = False) -> Filter:
+    """Open the filter in a file, for reading or for writing, or on a web server.
 
     write    add and remove URLs, durably: every change is in a journal beside the file
              before the call returns. One object at a time, of all processes, can write:
@@ -245,6 +245,12 @@ def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = 
              in PATH.keys, and needs at most twice the room of a filter that was planned
              for them. An add that makes it grow takes about 20 ns per URL in it
 
+    A path that begins with https:// or http:// is asked where it is: the beginning of
+    the file is fetched now, and 64 KiB or some more when a URL needs them, all of it when
+    that is cheaper. What was fetched is kept in memory until the filter is closed.
+    Mismatch is raised if the file was replaced meanwhile: open it again. Only public
+    addresses are connected to, unless they may be `private`. No proxy is used.
+
     >>> import tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "crawl.seen")
     >>> seen.build(path, ["https://a.example/"], capacity=1000).urls
@@ -263,6 +269,11 @@ def open(path: Union[str, "os.PathLike[str]"], write: bool = False, sync: str = 
         raise ValueError(f'sync is "always", "everysec" or "no", not {sync!r}')
     if verify not in (True, False, "lazy"):
         raise ValueError(f'verify is True, False or "lazy", not {verify!r}')
+    if isinstance(path, str) and path.startswith(("https://", "http://")):
+        if write or load or create:
+            raise ValueError("a filter on a web server can only be asked")
+        from . import web
+        return Filter._ask(web.Reader(path, private), path, profile, secret)
     if write and load:
         raise ValueError("load is for reading")
     if create and not write:
