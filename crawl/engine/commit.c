@@ -3,7 +3,8 @@
  * that loses nothing; whatever the store is.
  *
  *     1  ask the filter about all links of the group, which spares rows
- *     2  append to the files, and flush them
+ *     2  append to the files, and flush them: a folder waits for the end of that
+ *        only before 4 ends
  *     3  publish the page records, and wait until the queue has them
  *     4  one transaction: pages done, new links as rows, hosts
  *     5  add the new links to the filter, in memory or on a server

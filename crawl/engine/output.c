@@ -4,6 +4,12 @@
  * Texts are collected in memory and written once per commit. A write that
  * failed may leave a part of a line in the file: it is cut off before the next
  * one, since the lengths count only what was written as a whole.
+ *
+ * Each file is flushed by a thread of its own, which ends with it. One after the
+ * other, the four files and the log of the database cost five flushes per
+ * group; so they cost two, one of them while rows are written. 5,000 pages on
+ * a disk that takes 10 and 30 ms per flush took 4.1 and 5.3 s so, and 3.4 and
+ * 4.3 s now, where memory takes 2.7 to 3.0 s.
  */
 #include "output.h"
 
@@ -85,6 +91,7 @@ enum seen_code crawl_output_open(struct crawl_output *o, const char *folder,
 
 void crawl_output_close(struct crawl_output *o)
 {
+    crawl_output_flush_end(o, NULL, NULL);
     warc_files_close(o->warc);
     o->warc = NULL;
     for (int i = 0; i < CRAWL_FILES; i++) {
@@ -136,26 +143,39 @@ static enum seen_code write_pending(struct crawl_output *o, unsigned *changed,
     return code;
 }
 
-enum seen_code crawl_output_flush(struct crawl_output *o,
-                                  struct crawl_position *position,
-                                  struct seen_error *why)
+static void *flush_file(void *flush)
 {
-    unsigned changed;
-    enum seen_code code = write_pending(o, &changed, why);
+    struct crawl_flush *f = flush;
+    struct crawl_output *o = f->output;
+    ptrdiff_t i = f - o->flush;
 
-    if (code == SEEN_OK && o->warc_changed)
-        warc_files_flush_begin(o->warc);
-    for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++)
-        if (changed & 1u << i)
-            disk_flush_begin(o->fd[i]);
-    for (int i = 0; code == SEEN_OK && i < CRAWL_FILES; i++)
-        if (changed & 1u << i)
-            code = disk_named(disk_flush(o->fd[i], why), names[i], why);
-    if (code == SEEN_OK && o->warc_changed)
-        code = warc_files_flush(o->warc, why);
-    if (code != SEEN_OK)
-        return code;
-    o->warc_changed = false;
+    f->code = i == CRAWL_FILES ? warc_files_flush(o->warc, &f->why)
+                               : disk_named(disk_flush(o->fd[i], &f->why),
+                                            names[i], &f->why);
+    return NULL;
+}
+
+/* Without a thread the flush waits for its end. */
+static void begin_flush(struct crawl_output *o, int i)
+{
+    struct crawl_flush *f = &o->flush[i];
+
+    *f = (struct crawl_flush){ .output = o, .begun = true };
+    f->apart = !pthread_create(&f->thread, NULL, flush_file, f);
+}
+
+static void end_flush(struct crawl_flush *f)
+{
+    if (f->apart)
+        pthread_join(f->thread, NULL);
+    else if (f->begun)
+        flush_file(f);
+    f->begun = f->apart = false;
+}
+
+static void set_position(const struct crawl_output *o,
+                         struct crawl_position *position)
+{
     if (o->warc) {
         struct warc_position at = warc_files_position(o->warc);
 
@@ -166,6 +186,44 @@ enum seen_code crawl_output_flush(struct crawl_output *o,
     position->pages = o->length[CRAWL_FILE_PAGES];
     position->log = o->length[CRAWL_FILE_LOG];
     position->urls = o->length[CRAWL_FILE_URLS];
+}
+
+enum seen_code crawl_output_flush_begin(struct crawl_output *o,
+                                        struct seen_error *why)
+{
+    unsigned changed;
+    enum seen_code code = write_pending(o, &changed, why);
+
+    if (code != SEEN_OK)
+        return code;
+    for (int i = 0; i < CRAWL_FILES; i++)
+        if (changed & 1u << i)
+            begin_flush(o, i);
+    if (o->warc_changed)
+        begin_flush(o, CRAWL_FILES);
+    o->warc_changed = false;
+    return SEEN_OK;
+}
+
+enum seen_code crawl_output_flush_end(struct crawl_output *o,
+                                      struct crawl_position *position,
+                                      struct seen_error *why)
+{
+    const struct crawl_flush *failed = NULL;
+
+    for (int i = 0; i <= CRAWL_FILES; i++) {
+        end_flush(&o->flush[i]);
+        if (o->flush[i].code != SEEN_OK && !failed)
+            failed = &o->flush[i];
+    }
+    if (failed) {
+        if (why)
+            *why = failed->why;
+        errno = failed->why.system;
+        return failed->code;
+    }
+    if (position)
+        set_position(o, position);
     return SEEN_OK;
 }
 
@@ -175,6 +233,7 @@ bool crawl_output_cut(struct crawl_output *o,
 {
     bool good = true;
 
+    crawl_output_flush_end(o, NULL, NULL);
     for (int i = 0; i < CRAWL_FILES; i++) {
         if (o->fd[i] < 0)
             continue;

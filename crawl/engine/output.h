@@ -17,6 +17,8 @@
 #define SEEN_CRAWL_OUTPUT_H
 
 #include "../../lib/text/buffer.h"
+#include <pthread.h>
+
 #include "../../warc/files.h"
 #include "../page/settings.h"
 
@@ -40,6 +42,13 @@ struct crawl_output {
     uint64_t length[CRAWL_FILES];
     struct buffer pending[CRAWL_FILES]; /* to be appended */
     bool warc_changed;
+    struct crawl_flush {
+        struct crawl_output *output;
+        bool begun, apart; /* apart: a thread does it */
+        pthread_t thread;
+        enum seen_code code; /* how it ended */
+        struct seen_error why;
+    } flush[CRAWL_FILES + 1]; /* of each file; the last one is the WARC file */
     const char *where; /* the folder, if it is to be named in what is told of a
                           WARC file; or NULL */
 };
@@ -62,11 +71,19 @@ enum seen_code crawl_output_warc(struct crawl_output *o,
                                  const char **file, uint64_t *offset,
                                  struct seen_error *why);
 
-/* Append what is pending, and wait until the disk has everything. Then
-   *position is the new one. */
-enum seen_code crawl_output_flush(struct crawl_output *o,
-                                  struct crawl_position *position,
-                                  struct seen_error *why);
+/*
+ * Append what is pending, and begin to flush, in a thread per file: the disk
+ * works while rows are written, and a file system that writes a journal of its
+ * own does that once for all of them. Nothing may be appended before the flush
+ * has ended.
+ */
+enum seen_code crawl_output_flush_begin(struct crawl_output *o,
+                                        struct seen_error *why);
+/* Wait until the disk has everything. Then *position is the new one; or NULL.
+   SEEN_OK also if no flush was begun. */
+enum seen_code crawl_output_flush_end(struct crawl_output *o,
+                                      struct crawl_position *position,
+                                      struct seen_error *why);
 
 /* Cut the texts back to these lengths, and forget what is pending: what was
    written after them did not count. False if that failed. */

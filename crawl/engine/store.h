@@ -82,7 +82,8 @@ struct crawl_store {
                               struct seen_error *why);
 
     /* Step 2: the URL of the page that this one was found on, to be freed; and
-       what the files got is flushed. */
+       what the files got is flushed, or begins to be, so that commit() or undo()
+       waits for it. */
     char *(*via)(struct crawl *c, int64_t id);
     enum seen_code (*flush)(struct crawl *c, struct seen_error *why);
 

@@ -1,6 +1,8 @@
 /*
  * commit.c - the commits of a folder: the cache is asked before, and all rows
- * are one transaction of its state, which knows how long the files are.
+ * are one transaction of its state, which knows how long the files are. The
+ * disk flushes the files while rows are written; the transaction ends after
+ * that.
  */
 #include "inside.h"
 
@@ -46,8 +48,7 @@ static char *via(struct crawl *c, int64_t id)
 
 static enum seen_code flush(struct crawl *c, struct seen_error *why)
 {
-    return crawl_output_flush(&c->output, &crawl_folder_of(c)->state.position,
-                              why);
+    return crawl_output_flush_begin(&c->output, why);
 }
 
 /* --- rows --- */
@@ -175,6 +176,8 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
         code = frontier_flush(f->state.frontier, why);
     if (code == SEEN_OK)
         code = crawl_state_note_clock(&f->state, crawl_now(c), why);
+    if (code == SEEN_OK) /* the transaction counts on what is in the files */
+        code = crawl_output_flush_end(&c->output, &f->state.position, why);
     if (code == SEEN_OK)
         code = crawl_state_write(&f->state, why);
     return code == SEEN_OK ? sql_commit(f->state.db, why) : code;
@@ -183,6 +186,7 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
 static void undo(struct crawl_group *g, enum seen_code code)
 {
     (void)code;
+    crawl_output_flush_end(&g->c->output, NULL, NULL);
     sql_rollback(crawl_folder_of(g->c)->state.db);
 }
 

@@ -293,7 +293,6 @@ static enum seen_code note_commit(struct crawl *c, struct seen_error *why)
 enum seen_code crawl_team_folder_write(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = crawl_team_of(c);
-    struct crawl_position ignored;
     enum seen_code code = SEEN_OK;
     bool any = false;
 
@@ -302,7 +301,9 @@ enum seen_code crawl_team_folder_write(struct crawl *c, struct seen_error *why)
     if (any)
         code = note_commit(c, why);
     if (code == SEEN_OK)
-        code = crawl_output_flush(&c->output, &ignored, why);
+        code = crawl_output_flush_begin(&c->output, why);
+    if (code == SEEN_OK)
+        code = crawl_output_flush_end(&c->output, NULL, why);
     if (code == SEEN_OK && any)
         code = disk_named(disk_flush(t->note_fd, why), note_name, why);
     return disk_named(code, t->folder, why);
