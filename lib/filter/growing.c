@@ -225,21 +225,6 @@ static enum seen_code ask(const struct seen_filter *f, unsigned end,
     return code;
 }
 
-static enum seen_code growing_has(const struct seen_filter *f,
-                                  const struct seen_key *key, size_t n,
-                                  bool *seen, struct seen_error *why)
-{
-    unsigned parts = seen_filter_parts(f);
-    enum seen_code code = SEEN_OK;
-    struct left left;
-
-    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
-        some = n - done < BATCH ? n - done : BATCH;
-        code = ask(f, parts, key + done, some, seen + done, &left, why);
-    }
-    return code;
-}
-
 /* A key that is not found is looked up in all parts, the last one first. What
    is fetched for many parts would not stay in the cache. */
 static void growing_expect(const struct seen_filter *f,
@@ -250,6 +235,42 @@ static void growing_expect(const struct seen_filter *f,
     for (unsigned i = parts; i-- > 0 && parts - i <= EXPECTED;)
         if (f->part[i]->kind->expect)
             f->part[i]->kind->expect(f->part[i], key, n);
+}
+
+/* One key needs no lists. It waits for the cells of several parts at once. */
+static enum seen_code has_key(const struct seen_filter *f,
+                              const struct seen_key *key, bool *seen,
+                              struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    *seen = false;
+    growing_expect(f, key, 1);
+    for (unsigned i = seen_filter_parts(f);
+         i-- > 0 && code == SEEN_OK && !*seen;) {
+        const struct seen_filter *part = f->part[i];
+
+        code = part->has_one ? part->has_one(part, key, seen)
+                             : part->kind->has(part, key, 1, seen, why);
+    }
+    return code;
+}
+
+static enum seen_code growing_has(const struct seen_filter *f,
+                                  const struct seen_key *key, size_t n,
+                                  bool *seen, struct seen_error *why)
+{
+    unsigned parts = seen_filter_parts(f);
+    enum seen_code code = SEEN_OK;
+    struct left left;
+
+    if (n == 1)
+        return has_key(f, key, seen, why);
+    for (size_t done = 0, some; done < n && code == SEEN_OK; done += some) {
+        some = n - done < BATCH ? n - done : BATCH;
+        code = ask(f, parts, key + done, some, seen + done, &left, why);
+    }
+    return code;
 }
 
 /*
