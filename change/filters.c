@@ -41,7 +41,7 @@
 
 enum {
     BATCH = 256,
-    FIRST = 1000,         /* keys of the first part, */
+    FIRST = 10000,        /* keys of the first part, */
     FIRST_WORDS = 500000, /* and of words: a page has hundreds */
     WORDS_LEAST = 16,     /* words of a page, if many pages are expected */
     LONG = 128 << 20,     /* bytes of the journal before files are renewed, or
@@ -53,14 +53,22 @@ enum {
     RUN_HEAD = 12
 };
 
+/*
+ * Parts are several filters that must agree, of about 1 % each when there are
+ * many parts. A bloom per part takes 3 to 5 % fewer bits, and two cache misses
+ * where this has one: with 10 million keys at 1e-6 a question takes 72 ns
+ * instead of 214, and an add 104 instead of 259. States that were made with
+ * growing/bloom keep it.
+ */
 static const struct {
     const char *name, *kind, *profile;
     double rate;
 } plans[CHANGE_FILTERS] = {
-    [CHANGE_URLS] = { "urls", "growing/bloom", "whatwg", 1e-6 },
-    [CHANGE_VERSIONS] = { "versions", "growing/bloom", "raw", 1e-6 },
-    [CHANGE_TEXTS] = { "texts", "growing/bloom", "raw", 1e-4 },
-    [CHANGE_TREES] = { "trees", "growing/bloom", "raw", 1e-3 },
+    [CHANGE_URLS] = { "urls", "growing/spatial:4/blocked", "whatwg", 1e-6 },
+    [CHANGE_VERSIONS] = { "versions", "growing/spatial:4/blocked", "raw",
+                          1e-6 },
+    [CHANGE_TEXTS] = { "texts", "growing/spatial:3/blocked", "raw", 1e-4 },
+    [CHANGE_TREES] = { "trees", "growing/spatial:2/blocked", "raw", 1e-3 },
     [CHANGE_WORDS] = { "words", "growing:3/blocked", "raw", 2e-3 },
 };
 
@@ -727,8 +735,12 @@ void change_filters_close(struct change_filters *f)
 static double part_bound(const struct seen_filter *part)
 {
     const struct seen_plan *plan = seen_filter_plan(part);
-    double m = (double)plan->bits, full, share;
+    double m = (double)plan->bits, full, share, all = 1;
 
+    for (unsigned i = 0; i < seen_filter_parts(part); i++)
+        all *= part_bound(seen_filter_part(part, i)); /* all must agree */
+    if (seen_filter_parts(part))
+        return all;
     if (!plan->bits || !plan->capacity)
         return plan->rate;
     full = -expm1(-(double)plan->probes * (double)plan->capacity / m);
@@ -737,16 +749,19 @@ static double part_bound(const struct seen_filter *part)
 }
 
 /* As seen_filter_rate(), which computes the rates of all parts each time: at
-   ten million URLs, 14 of them. */
+   ten million URLs, 11 of them. Of several blocked ones in the last part, a
+   bound. */
 static double any_part(struct change_one_filter *one)
 {
-    unsigned parts = seen_filter_parts(one->filter);
+    const unsigned parts = seen_filter_parts(one->filter);
+    const struct seen_filter *last = seen_filter_part(one->filter, parts - 1);
 
     for (; one->full + 1 < parts; one->full++)
         one->right += log1p(
             -seen_filter_rate(seen_filter_part(one->filter, one->full)));
-    return 0 - expm1(one->right + log1p(-seen_filter_rate(seen_filter_part(
-                                      one->filter, parts - 1))));
+    return 0 - expm1(one->right + log1p(-(seen_filter_parts(last)
+                                              ? part_bound(last)
+                                              : seen_filter_rate(last))));
 }
 
 double change_filters_rate(struct change_filters *f, enum change_filter which)
