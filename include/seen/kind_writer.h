@@ -29,6 +29,17 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/*
+ * The functions of a kind that change cells, and those for the builder. A
+ * library that only answers, as that of js/ does, is a sixth smaller without
+ * them; so the table of a kind names each of them in this macro.
+ */
+#ifdef SEEN_ANSWERS_ONLY
+#define SEEN_CHANGE(function) NULL
+#else
+#define SEEN_CHANGE(function) function
+#endif
+
 /* A change that one key makes in one region of a filter's cells. */
 struct seen_entry {
     uint32_t region;

@@ -447,11 +447,11 @@ const struct seen_kind filter_growing = {
     .part = growing_part,
     .has = growing_has,
     .expect = growing_expect,
-    .add = growing_add,
+    .add = SEEN_CHANGE(growing_add),
     .rate = growing_rate,
     .planned = growing_planned,
     .under = growing_under,
-    .merge = growing_merge,
+    .merge = SEEN_CHANGE(growing_merge),
 };
 
 const struct seen_kind filter_dynamic = {
@@ -467,9 +467,9 @@ const struct seen_kind filter_dynamic = {
     .part = dynamic_part,
     .has = growing_has,
     .expect = growing_expect,
-    .add = growing_add,
+    .add = SEEN_CHANGE(growing_add),
     .rate = growing_rate,
     .planned = dynamic_planned,
     .under = growing_under,
-    .merge = growing_merge,
+    .merge = SEEN_CHANGE(growing_merge),
 };

@@ -321,11 +321,11 @@ const struct seen_kind filter_spatial = {
     .part = spatial_part,
     .has = spatial_has,
     .expect = spatial_expect,
-    .add = spatial_add,
+    .add = SEEN_CHANGE(spatial_add),
     .rate = spatial_rate,
     .entries = spatial_entries,
     .planned = spatial_planned,
-    .remove = spatial_remove,
+    .remove = SEEN_CHANGE(spatial_remove),
     .count = spatial_count,
     .under = spatial_under,
 };
