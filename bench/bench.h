@@ -143,6 +143,7 @@ bool bench_batches(uint64_t keys, bool json, const char *between);
 
 /* The programs: what `seen bench NAME` runs. argv is what follows NAME. */
 int bench_filters(char **argv);
+int bench_urls(char **argv);
 int bench_typed(char **argv);
 int bench_cdx(char **argv);
 int bench_text(char **argv);

@@ -18,6 +18,8 @@ static const struct {
     { "filters",
       "all kinds, libbloom and RocksDB's filter against memory's limit",
       bench_filters },
+    { "urls", "from a URL to its key, against XXH3 and curl's parser",
+      bench_urls },
     { "typed",
       "build, add and dedup as they are typed, against wc, igzip and a set",
       bench_typed },
