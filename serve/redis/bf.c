@@ -8,15 +8,15 @@
  * half of the rate, which is 11.0 bits per item at 1 %, and so is ours. With an
  * expansion alone it is `growing:E/blocked`. In both each part is E times as
  * large as the one before, with a lower rate, so that the rate of all holds. A
- * filter that must not scale is the leaf alone: `blocked`, or
- * `bloom` for rates that are too low for `blocked`. Items are hashed as they
- * are (profile `raw`), unless the archive was built otherwise: in one of
- * profile `surt` items are URLs.
+ * filter that must not scale is one part alone. For rates that are too low for
+ * `blocked`, several of them must agree. Items are hashed as they are (profile
+ * `raw`), unless the archive was built otherwise: in one of profile `surt` items
+ * are URLs.
  *
  * Three things differ. A filter with an expansion of 1 grows as with 2, since
- * filters of equal size would become many; above 16 it is refused. The number of items is not
- * counted but estimated from the cells, to about 1 %, except in filters that
- * do not scale. And every filter has a seed of its own, so that two filters of
+ * filters of equal size would become many; above 16 it is refused. The number of
+ * items is not counted but estimated from the cells, to about 1 %, except in
+ * filters that do not scale. And every filter has a seed of its own, so that two filters of
  * the same items err on different ones: BF.RESERVE and BF.INSERT take SEED.
  * They also take PROFILE, for filters whose items are URLs.
  */
@@ -35,7 +35,7 @@ enum {
     MOST_EXPANSION = 16
 };
 
-static const double BLOCKED_RATE = 1e-4; /* the lowest that blocked is for */
+static const double FIRST_PART = 0.5; /* its rate, about, of that of all */
 
 /* The options of a new filter. */
 struct redis_reserve {
@@ -62,6 +62,7 @@ static struct archive_new new_of(const struct redis_call *c,
                                           .rate = w->rate },
                                 .exact = w->fixed };
     struct seen_plan *plan = &made.plan;
+    char leaf[SEEN_KIND_TEXT];
 
     redis_seed(c, &made);
     if (w->seeded) {
@@ -70,8 +71,7 @@ static struct archive_new new_of(const struct redis_call *c,
     }
     snprintf(plan->profile, sizeof plan->profile, "%s", w->profile);
     if (w->fixed) {
-        snprintf(plan->kind, sizeof plan->kind, "%s",
-                 w->rate < BLOCKED_RATE ? "bloom" : "blocked");
+        seen_kind_for_rate(plan->kind, plan->rate);
         return made;
     }
     if (!w->planned && !w->grows) {
@@ -82,9 +82,10 @@ static struct archive_new new_of(const struct redis_call *c,
     }
     if (w->expansion < LEAST_EXPANSION)
         made.expansion = (unsigned)w->expansion;
-    snprintf(plan->kind, sizeof plan->kind, "growing:%d%s/blocked",
+    seen_kind_for_rate(leaf, FIRST_PART * plan->rate);
+    snprintf(plan->kind, sizeof plan->kind, "growing:%d%s/%.24s",
              made.expansion ? LEAST_EXPANSION : (int)w->expansion,
-             w->planned ? ",planned" : "");
+             w->planned ? ",planned" : "", leaf);
     return made;
 }
 

@@ -178,7 +178,7 @@ def test_each_visit_has_a_name_and_a_seed_or_a_size(tmp_path, server):
             told.append((server.client().execute_command("BF.INFO", name, "SEED")[0],
                          server.client().execute_command("BF.INFO", name, "CAPACITY")[0]))
         assert [re.sub("-[0-9a-f]{16}$", "", name) for name in server.names()] == ["crawl-2", "crawl-3"]
-        assert crawl.report()["cache"] == ("RedisBloom" if server.proxy else "growing:2,planned/blocked")
+        assert crawl.report()["cache"] == ("RedisBloom" if server.proxy else "growing:2,planned/spatial:4/blocked")
         assert "no page that was fetched links to it" in crawl.why(web.url("/nowhere"))
         assert {web.paths().count(path) for path in web.all()} <= {3, 2}
     assert len({it[1 if server.proxy else 0] for it in told}) == 3

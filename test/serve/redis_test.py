@@ -675,6 +675,18 @@ def test_a_filter_that_nobody_has_sized_stays_one(raw, name, command):
     assert raw.ask("BF.INFO", copy, "FILTERS") == [2] and raw.ask("BF.MEXISTS", copy, *items) == [1] * len(items)
 
 
+@pytest.mark.parametrize("rate, words, kind", [
+    ("0.01", (), b"growing:2,planned/blocked"), ("0.01", ("NONSCALING",), b"blocked"),
+    ("0.000001", (), b"growing:2,planned/spatial:4/blocked"), ("0.000001", ("NONSCALING",), b"spatial:3/blocked")])
+def test_low_rates_have_several_parts_that_agree(raw, name, rate, words, kind):
+    items = list(range(1500))
+    assert raw.ask("BF.RESERVE", name, rate, 1000, *words) == "OK"
+    assert b"\nkind=%s\n" % kind in b"\n" + raw.ask("BF.INFO", name, "PLAN")[0]
+    assert sum(one == 1 for one in raw.ask("BF.MADD", name, *items)) >= (1000 if words else 1480)
+    assert raw.ask("BF.MEXISTS", name, *items[:1000]) == [1] * 1000
+    assert raw.ask("BF.CARD", name) == pytest.approx(1000 if words else 1500, abs=20)
+
+
 def test_info_answers_one_question(raw, name):
     raw.ask("BF.RESERVE", name, 0.001, 5000, "EXPANSION", 4)
     assert raw.ask("BF.INFO", name, "capacity") == [5000]
