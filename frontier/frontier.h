@@ -62,6 +62,17 @@ struct frontier_host {
 };
 
 /*
+ * Of hosts, pages and workers of a frontier that is spread over several
+ * databases (spread.h), the upper bits of the id are the number of the
+ * database that gave it. Elsewhere they are 0.
+ */
+enum { FRONTIER_DATABASE_SHIFT = 48 };
+static inline unsigned frontier_database_of(int64_t id)
+{
+    return (unsigned)((uint64_t)id >> FRONTIER_DATABASE_SHIFT);
+}
+
+/*
  * Of a page's flags, which are the caller's, three bits have a meaning here: it
  * was being read when a process died, and that so many times while nothing else
  * was being read.

@@ -415,7 +415,8 @@ static enum seen_code add_hosts(struct crawl_group *g, struct seen_error *why)
         code = crawl_group_no_memory(why);
     for (size_t at = 0;
          code == SEEN_OK && (host = map_next(&c->hosts.by_id, &at));) {
-        if (!host->spent && !has_news(host))
+        if (frontier_database_of(host->id) != g->database ||
+            (!host->spent && !has_news(host)))
             continue;
         if (host->changed_origins)
             code = add_origins(g, host, why);
@@ -544,10 +545,10 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
     return code == SEEN_OK ? release(g, why) : code;
 }
 
-enum seen_code crawl_commit(struct crawl *c, struct crawl_page *pages,
-                            struct seen_error *why)
+static enum seen_code commit_group(struct crawl *c, struct crawl_page *pages,
+                                   unsigned database, struct seen_error *why)
 {
-    struct crawl_group g = { .c = c, .pages = pages };
+    struct crawl_group g = { .c = c, .pages = pages, .database = database };
     enum seen_code code;
 
     memcpy(g.length, c->output.length, sizeof g.length);
@@ -555,6 +556,68 @@ enum seen_code crawl_commit(struct crawl *c, struct crawl_page *pages,
     c->store->clear(&g);
     crawl_pages_free(pages);
     clear(&g);
+    return code;
+}
+
+/* Databases of a frontier are few: a bit each. */
+static uint64_t databases_with_news(struct crawl *c)
+{
+    struct crawl_host *host;
+    uint64_t found = 0;
+
+    pthread_mutex_lock(&c->lock);
+    for (size_t at = 0; (host = map_next(&c->hosts.by_id, &at));)
+        if (host->spent || has_news(host))
+            found |= UINT64_C(1) << frontier_database_of(host->id);
+    pthread_mutex_unlock(&c->lock);
+    return found;
+}
+
+enum seen_code crawl_commit_news(struct crawl *c, struct seen_error *why)
+{
+    const uint64_t found = databases_with_news(c);
+    enum seen_code code = found ? SEEN_OK : commit_group(c, NULL, 0, why);
+
+    for (unsigned i = 0; code == SEEN_OK && i < 64; i++)
+        if (found >> i & 1)
+            code = commit_group(c, NULL, i, why);
+    return code;
+}
+
+static unsigned database_of(const struct crawl_page *page)
+{
+    return page->copy ? 0 : frontier_database_of(page->host->id);
+}
+
+/* Move the pages of the first one's database out of the list, in order. */
+static struct crawl_page *take_group(struct crawl_page **pages)
+{
+    const unsigned database = database_of(*pages);
+    struct crawl_page *group, **end = &group, **at = pages;
+
+    while (*at)
+        if (database_of(*at) == database) {
+            *end = *at;
+            end = &(*at)->next;
+            *at = *end;
+        } else {
+            at = &(*at)->next;
+        }
+    *end = NULL;
+    return group;
+}
+
+enum seen_code crawl_commit(struct crawl *c, struct crawl_page *pages,
+                            struct seen_error *why)
+{
+    enum seen_code code = pages ? SEEN_OK : crawl_commit_news(c, why);
+
+    while (code == SEEN_OK && pages) {
+        const unsigned database = database_of(pages);
+
+        code = commit_group(c, take_group(&pages), database, why);
+    }
+    crawl_pages_free(pages);
     return code;
 }
 

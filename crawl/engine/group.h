@@ -32,6 +32,7 @@ struct crawl_part {
 struct crawl_group {
     struct crawl *c;
     struct crawl_page *pages;
+    unsigned database; /* of the frontier, that all their hosts are of */
     struct crawl_part *part;
     size_t parts;
     struct crawl_found *found;
@@ -55,10 +56,13 @@ struct crawl_group {
 
 enum seen_code crawl_group_no_memory(struct seen_error *why);
 
-/* Commit a group of pages, and free them, also on failure. NULL: only what
-   hosts have to say. SEEN_ABSENT: the lease has ended. */
+/* Commit pages, and free them, also on failure: a group per database of the
+   frontier. NULL: only what hosts of one have to say. SEEN_ABSENT: the lease
+   has ended. */
 enum seen_code crawl_commit(struct crawl *c, struct crawl_page *pages,
                             struct seen_error *why);
+/* What hosts have to say, all of them. */
+enum seen_code crawl_commit_news(struct crawl *c, struct seen_error *why);
 
 /* --- links --- */
 

@@ -165,8 +165,10 @@ static enum seen_code recall_failures(struct crawl *c, struct crawl_host *host,
                                       struct seen_error *why)
 {
     char name[CRAWL_ORIGINS_NAME];
-    struct frontier_origin all = { .name = crawl_origins_name(host, name) };
-    struct frontier_origin row = { .name = { o->name, o->len } };
+    struct frontier_origin all = { .name = crawl_origins_name(host, name),
+                                   .host = host->id };
+    struct frontier_origin row = { .name = { o->name, o->len },
+                                   .host = host->id };
     enum seen_code code = SEEN_OK;
     char *reason = NULL;
     bool done;
