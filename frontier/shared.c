@@ -67,6 +67,7 @@
 
 #include "../lib/disk/clock.h"
 #include "../lib/text/memory.h"
+#include "../lib/text/sip.h"
 #include "../lib/text/span.h"
 
 enum { DAY = 24 * 3600 * 1000 }; /* ms */
@@ -187,15 +188,20 @@ static const char room[] =
     "not_due, CASE WHEN recalled IS NULL THEN 0 ELSE 1 END, thorough"
 
 /* With the changes of a commit, no page of the visit is left, or it may not
-   fetch more. */
+   fetch more. With several databases none of them knows: ?10, spread.h. */
 #define VISIT_ENDS \
-    "((queued + ?2 <= 0 AND recalled IS NULL) OR (most > 0 AND fetched + ?3 " \
-    ">= most))"
+    "(?10 = 0 AND ((queued + ?2 <= 0 AND recalled IS NULL) OR (most > 0 AND " \
+    "fetched + ?3 >= most)))"
 
 static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_JOIN] =
         "INSERT INTO workers (name, joined, renewed, until) VALUES "
         "(?1, {now}, {now}, {now} + ?2) RETURNING id",
+    [SHARED_JOIN_AS] =
+        "INSERT INTO workers (id, name, joined, renewed, until) VALUES "
+        "(?3, ?1, {now}, {now}, {now} + ?2) ON CONFLICT (id) DO UPDATE SET "
+        "renewed = excluded.renewed, until = excluded.until WHERE "
+        "workers.gone = 0 RETURNING id",
     [SHARED_RENEW] = "UPDATE workers SET renewed = {now}, until = {now} + ?2 "
                      "WHERE id = ?1 AND until > {now} RETURNING {now}",
     [SHARED_CHECK] = "UPDATE workers SET gone = 0 WHERE id = ?1 AND until > "
@@ -306,9 +312,10 @@ static const char *const texts[SHARED_STATEMENTS] = {
     [SHARED_VISIT_ADD] =
         "INSERT INTO visits (visit, name, job, seed, shards, most, due, terms, "
         "state, began, thorough, recalled) VALUES (?1, ?2, ?3, ?4, ?5, ?6, "
-        "?7, ?8, " SHARED_RUNNING ", {now}, coalesce((SELECT CASE WHEN "
-        "b.given_up > b.aside THEN 1 ELSE 0 END FROM visits b WHERE b.name = ?2 AND "
-        "b.state = " SHARED_ENDED " ORDER BY b.id DESC LIMIT 1), 1), CASE "
+        "?7, ?8, " SHARED_RUNNING ", {now}, CASE WHEN ?10 = 1 THEN 1 ELSE "
+        "coalesce((SELECT CASE WHEN b.given_up > b.aside THEN 1 ELSE 0 END "
+        "FROM visits b WHERE b.name = ?2 AND b.state = " SHARED_ENDED
+        " ORDER BY b.id DESC LIMIT 1), 1) END, CASE "
         "WHEN EXISTS (SELECT 1 FROM known k WHERE k.name = ?2) THEN ?9 END) "
         "ON CONFLICT DO NOTHING RETURNING id",
     [SHARED_VISIT_COALESCE] =
@@ -427,7 +434,7 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "k.key > ?2 ORDER BY k.key LIMIT ?3",
     [SHARED_RECALLED] =
         "UPDATE visits SET queued = queued + ?2, given_up = given_up + ?3, "
-        "not_due = not_due + ?4, recalled = ?5, state = CASE WHEN ?6 <> 0 AND "
+        "not_due = not_due + ?4, recalled = ?5, state = CASE WHEN ?6 = 1 AND "
         "queued + ?2 <= 0 THEN " SHARED_ENDING " ELSE state END WHERE id = ?1 "
         "AND state = " SHARED_RUNNING " AND recalled = ?7",
 
@@ -438,6 +445,55 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "INSERT INTO robots (origin, until, status, body) VALUES (?1, {now} + "
         "?2, ?3, ?4) ON CONFLICT (origin) DO UPDATE SET until = "
         "excluded.until, status = excluded.status, body = excluded.body",
+
+    /* --- several databases: outbox.c, spread.c --- */
+
+    [SHARED_SENT] = "UPDATE visits SET sent = sent + ?2 WHERE id = ?1",
+    [SHARED_VISIT_COPIED] =
+        "SELECT visit, name, job, seed, shards, most, due, terms, thorough, "
+        "state FROM visits WHERE id = ?1",
+    [SHARED_VISIT_COPY] =
+        "INSERT INTO visits (id, visit, name, job, seed, shards, most, due, "
+        "terms, thorough, state, began, recalled) VALUES (?1, ?2, ?3, ?4, ?5, "
+        "?6, ?7, ?8, ?9, ?10, ?11, {now}, CASE WHEN ?11 = " SHARED_RUNNING
+        " AND EXISTS (SELECT 1 FROM known k WHERE k.name = ?3) THEN ?12 END) "
+        "ON CONFLICT DO NOTHING",
+    [SHARED_VISIT_SUMS] =
+        "SELECT " VISIT_COLUMNS ", sent, CASE WHEN EXISTS (SELECT 1 FROM "
+        "outbox o WHERE o.visit = visits.id) THEN 1 ELSE 0 END FROM visits "
+        "WHERE state < " SHARED_ENDED " ORDER BY id",
+    [SHARED_VISIT_LEFT] =
+        "SELECT CASE WHEN given_up > aside THEN 1 ELSE 0 END FROM visits "
+        "WHERE name = ?1 AND state = " SHARED_ENDED " ORDER BY id DESC LIMIT "
+        "1",
+    [SHARED_OUTBOX_ADD] = "INSERT INTO outbox (target, visit, until, links) "
+                          "VALUES (?1, ?2, 0, ?3)",
+    /* Those that a worker took and did not deliver come again. */
+    [SHARED_OUTBOX_TAKE] =
+        "UPDATE outbox SET until = {now} + ?3 WHERE id IN (SELECT id FROM "
+        "outbox WHERE target = ?1 AND (until <= {now} OR until > {now} + ?3) "
+        "ORDER BY id LIMIT ?2 {skip}) RETURNING id, visit, links",
+    [SHARED_OUTBOX_DROP] = "DELETE FROM outbox WHERE id = ?1",
+    [SHARED_OUTBOX_DROP_VISIT] = "DELETE FROM outbox WHERE visit = ?1",
+    [SHARED_CLAIM] =
+        "INSERT INTO claims (name, worker) VALUES (?1, ?2) ON CONFLICT (name) "
+        "DO UPDATE SET worker = excluded.worker WHERE claims.worker = "
+        "excluded.worker OR NOT EXISTS (SELECT 1 FROM workers w WHERE w.id = "
+        "claims.worker AND w.until > {now})",
+    [SHARED_CLAIM_FIND] = "SELECT worker FROM claims WHERE name = ?1",
+    [SHARED_CLAIM_DROP] = "DELETE FROM claims WHERE name = ?1 AND worker = ?2",
+    [SHARED_CLAIMS_FREE] = "DELETE FROM claims WHERE worker = ?1",
+    [SHARED_ADDRESS_SET] =
+        "INSERT INTO addresses (name, worker) VALUES (?1, ?2) ON CONFLICT "
+        "(name) DO UPDATE SET worker = excluded.worker",
+    /* Only a worker that takes hosts here: its row frees the address. */
+    [SHARED_ADDRESS_YIELD] =
+        "INSERT INTO addresses (name, worker) SELECT ?1, w.id FROM workers w "
+        "WHERE w.id = ?2 AND w.until > {now} ON CONFLICT (name) DO UPDATE SET "
+        "worker = excluded.worker",
+    [SHARED_HOST_YIELD] = "UPDATE hosts SET address = ?2, worker = 0, due = "
+                          "CASE WHEN due > {now} + ?3 THEN due ELSE {now} + "
+                          "?3 END WHERE id = ?1",
 };
 
 void frontier_shared_reach(struct frontier_shared *f, const char *point)
@@ -475,6 +531,21 @@ enum seen_code frontier_shared_read(struct frontier_shared *f, sql_work *work,
                : code;
 }
 
+/* --- several databases --- */
+
+/* The upper bits of a hash, times the number of databases. The secret is kept
+   in the databases: who chooses names of hosts cannot choose their place. */
+unsigned frontier_shared_database(const struct frontier_shared *f,
+                                  struct seen_span name)
+{
+    uint64_t lo, hi;
+
+    if (!frontier_shared_is_spread(f))
+        return f->database;
+    sip_hash(f->secret, name.text, name.len, &lo, &hi);
+    return (unsigned)((hi >> 32) * f->databases >> 32);
+}
+
 /* --- statements --- */
 
 static enum seen_code prepare(struct frontier_shared *f,
@@ -482,7 +553,10 @@ static enum seen_code prepare(struct frontier_shared *f,
 {
     enum seen_code code = SEEN_OK;
 
-    for (int i = 0; code == SEEN_OK && i < SHARED_STATEMENTS; i++)
+    const int n = frontier_shared_is_spread(f) ? SHARED_STATEMENTS
+                                               : SHARED_SPREAD;
+
+    for (int i = 0; code == SEEN_OK && i < n; i++)
         if (texts[i])
             code = sql_prepare(&f->st[i], f->db, texts[i], why);
     return code;
@@ -505,13 +579,11 @@ static enum seen_code once(struct sql *db, const char *text, int64_t a,
     return sql_do(st, why);
 }
 
-static enum seen_code make_tables(void *owner, struct sql *db,
-                                  struct seen_error *why)
+enum seen_code frontier_shared_tables(struct sql *db, struct seen_error *why)
 {
     struct sql_statement *st;
     enum seen_code code = sql_run(db, tables, why);
 
-    (void)owner;
     if (code == SEEN_OK && !*sql_epoch(db))
         code = sql_run(db, room, why);
     if (code == SEEN_OK)
@@ -522,6 +594,13 @@ static enum seen_code make_tables(void *owner, struct sql *db,
     sql_bind_number(st, 1, SHARED_VERSION);
     sql_bind_text(st, 2, span_of(sql_epoch(db)));
     return sql_do(st, why);
+}
+
+static enum seen_code make_tables(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    (void)owner;
+    return frontier_shared_tables(db, why);
 }
 
 /* Of which start of the machine the times in the tables are. *noted: this
@@ -723,6 +802,9 @@ enum seen_code frontier_shared_open(struct frontier_shared **out,
     f->keep = worker->keep ? worker->keep : (int64_t)30 * DAY;
     f->has = worker->has;
     f->memory = worker->owner;
+    f->database = worker->database;
+    f->databases = worker->databases;
+    f->secret = worker->secret;
     code = f->name ? read_version(db, &start, &noted, why)
                    : no_memory_for(why, "the frontier");
     if (code == SEEN_OK && !noted && *sql_epoch(db))
@@ -835,6 +917,8 @@ static enum seen_code free_some(void *owner, struct sql *db,
     if (code != SEEN_OK || r->n == SHARED_BATCH)
         return code;
     code = with_worker(f->st[SHARED_FREE_ADDRESSES], r->worker, why);
+    if (code == SEEN_OK && frontier_shared_is_spread(f))
+        code = with_worker(f->st[SHARED_CLAIMS_FREE], r->worker, why);
     return code == SEEN_OK ? with_worker(f->st[SHARED_GONE], r->worker, why)
                            : code;
 }
@@ -987,21 +1071,36 @@ enum seen_code frontier_shared_reap_dead(struct frontier_shared *f,
     return code;
 }
 
+struct joining {
+    struct frontier_shared *f;
+    int64_t number; /* 0: a new one */
+};
+
 static enum seen_code add_worker(void *owner, struct sql *db,
                                  struct seen_error *why)
 {
-    struct frontier_shared *f = owner;
-    struct sql_statement *st = f->st[SHARED_JOIN];
+    const struct joining *j = owner;
+    struct frontier_shared *f = j->f;
+    struct sql_statement *st = f->st[j->number ? SHARED_JOIN_AS : SHARED_JOIN];
 
     (void)db;
     sql_bind_text(st, 1, span_of(f->name));
     sql_bind_number(st, 2, f->lease);
+    if (j->number)
+        sql_bind_number(st, 3, j->number);
     return sql_first(st, &f->number, why);
 }
 
 enum seen_code frontier_shared_join(struct frontier_shared *f,
                                     struct seen_error *why)
 {
+    return frontier_shared_join_as(f, 0, why);
+}
+
+enum seen_code frontier_shared_join_as(struct frontier_shared *f,
+                                       int64_t number, struct seen_error *why)
+{
+    struct joining joining = { f, number };
     enum seen_code code = SEEN_OK;
 
     if (f->number)
@@ -1009,7 +1108,9 @@ enum seen_code frontier_shared_join(struct frontier_shared *f,
     if (code == SEEN_OK)
         code = frontier_shared_clean(f, why);
     if (code == SEEN_OK)
-        code = frontier_shared_step(f, add_worker, f, why);
+        code = frontier_shared_step(f, add_worker, &joining, why);
+    if (code == SEEN_OK && !f->number)
+        code = ended(why);
     if (code != SEEN_OK) {
         f->number = 0;
         return code;

@@ -57,6 +57,11 @@ struct frontier_worker {
        host that was taken when the answer to that was lost stays with it. */
     bool (*has)(void *owner, int64_t host);
     void *owner;
+
+    /* This database is one of so many, if there are several: spread.h. The
+       secret says which of them a host belongs to, and lives as long. */
+    unsigned database, databases;
+    const unsigned char *secret;
 };
 
 /*
@@ -84,6 +89,9 @@ void frontier_shared_watch(struct frontier_shared *f,
 /* Get a lease with a new number. What an earlier lease had is given up. */
 enum seen_code frontier_shared_join(struct frontier_shared *f,
                                     struct seen_error *why);
+/* The same with this number, which another database of the frontier gave. */
+enum seen_code frontier_shared_join_as(struct frontier_shared *f,
+                                       int64_t number, struct seen_error *why);
 /*
  * Begin the lease again. SEEN_ABSENT: it has ended; join again. What the
  * database says this worker has, and what it has in memory are compared: hosts
@@ -126,7 +134,9 @@ struct frontier_visit {
     int64_t not_due; /* known pages that it does not fetch */
     bool recalling;  /* known pages are still to come: it does not end */
     bool thorough;   /* the visit before left pages, whose links may be only
-                        on pages that have not changed */
+                        on pages that have not changed. In
+                        frontier_shared_begin(): also if the rows of this
+                        database do not say so */
 };
 
 /* A URL with its key, for a row. */
@@ -134,6 +144,7 @@ struct frontier_link {
     int64_t visit;
     struct seen_span host; /* its name */
     unsigned char key[16];
+    bool wanted; /* also if the page is known and not due */
     struct frontier_page page; /* host and id are not used */
 };
 
@@ -223,6 +234,7 @@ struct frontier_leased {
     unsigned failures;
     struct seen_span name;
     struct seen_span address; /* that it had last time, or "" */
+    int64_t worker; /* frontier_shared_take(): who had it before, or 0 */
 };
 typedef bool frontier_take_leased(void *owner,
                                   const struct frontier_leased *host);
@@ -241,6 +253,25 @@ enum seen_code frontier_shared_lease(struct frontier_shared *f, unsigned most,
    that worker. */
 enum seen_code frontier_shared_address(struct frontier_shared *f, int64_t host,
                                        struct seen_span address, bool *mine,
+                                       struct seen_error *why);
+
+/*
+ * With several databases one of them, chosen by the address, says who asks the
+ * hosts of an address; spread.c calls the steps. *holder is the worker that
+ * asks them, maybe this one.
+ */
+enum seen_code frontier_shared_claim(struct frontier_shared *f,
+                                     struct seen_span address, int64_t *holder,
+                                     struct seen_error *why);
+/* Then where the host is, instead of frontier_shared_address(). The holder is
+   0 if nobody knows; NULL: claim the address here, in the same transaction. */
+enum seen_code frontier_shared_apply(struct frontier_shared *f, int64_t host,
+                                     struct seen_span address,
+                                     const int64_t *holder, bool *mine,
+                                     struct seen_error *why);
+/* This worker has no host of the address any more. */
+enum seen_code frontier_shared_unclaim(struct frontier_shared *f,
+                                       struct seen_span address,
                                        struct seen_error *why);
 
 /*

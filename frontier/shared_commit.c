@@ -6,7 +6,8 @@
  *     visits      read which of them run
  *     pages       end those that are this worker's, of visits that run
  *     known       keep what is known of them now
- *     links       insert those of pages that were ended
+ *     links       insert those of pages that were ended; those to hosts of
+ *                 other databases go into the outbox
  *     stopped     give up the pages of hosts that are not asked any more
  *     hosts       write
  *     robots      write
@@ -29,7 +30,8 @@
 
 struct visit_change {
     int64_t id, queued, fetched, failed, excluded, left, links, bytes, aside;
-    bool running;
+    int64_t sent; /* links, to other databases */
+    bool running, spread;
 };
 
 struct shard_change {
@@ -50,6 +52,7 @@ struct commit {
     size_t *chosen; /* indices of what a batch is about */
     size_t chosens;
     struct frontier_insert *insert;
+    const struct frontier_link **elsewhere; /* links to other databases */
     const struct frontier_done **known; /* pages whose row is kept */
     int64_t last; /* visit, if a host is stopped */
     int64_t pages, links, bytes;
@@ -134,7 +137,8 @@ static enum seen_code lock_hosts(struct commit *c, struct seen_error *why)
     for (size_t i = 0; i < g->askeds; i++)
         c->host[n++].id = g->asked[i].host;
     for (size_t i = 0; i < g->links; i++)
-        c->host[n++].id = c->link_host[i];
+        if (c->link_host[i])
+            c->host[n++].id = c->link_host[i];
     c->hosts = frontier_shared_sort(c->host, n);
     code = frontier_shared_lock(c->f, c->host, c->hosts, why);
     for (size_t i = 0; code == SEEN_OK && i < g->askeds; i++) {
@@ -173,7 +177,9 @@ static enum seen_code add_visit(struct commit *c, int64_t id,
     if (!more)
         return no_memory_for(why, "the frontier");
     c->visit = more;
-    c->visit[c->visits++] = (struct visit_change){ .id = id };
+    c->visit[c->visits++] = (struct visit_change){
+        .id = id, .spread = frontier_shared_is_spread(c->f)
+    };
     return SEEN_OK;
 }
 
@@ -369,30 +375,48 @@ static enum seen_code keep_known(struct commit *c, struct seen_error *why)
 
 /* --- links --- */
 
-static enum seen_code add_links(struct commit *c, struct seen_error *why)
+/* Those to hosts of this database are to be inserted. */
+static size_t choose_links(struct commit *c, size_t *elsewhere)
 {
     struct frontier_group *g = c->g;
-    enum seen_code code;
     size_t n = 0;
 
+    *elsewhere = 0;
     for (size_t i = 0; i < g->links; i++) {
         const struct frontier_link *link = &g->link[i];
-        const struct frontier_locked *h = frontier_shared_find(
-            c->host, c->hosts, c->link_host[i]);
+        struct visit_change *visit = find_visit(c, link->visit);
+        const struct frontier_locked *h;
 
         g->fresh[i] = false;
         if ((g->from[i] != SIZE_MAX && g->done[g->from[i]].refused) ||
-            !find_visit(c, link->visit)->running)
+            !visit->running)
             continue;
+        if (!c->link_host[i]) {
+            visit->sent++;
+            c->elsewhere[(*elsewhere)++] = link;
+            continue;
+        }
+        h = frontier_shared_find(c->host, c->hosts, c->link_host[i]);
         c->insert[n++] = (struct frontier_insert){
             .link = link,
             .visit = link->visit,
             .host = c->link_host[i],
             .state = h->barred >= link->visit ? FRONTIER_LEFT + 1 : 0,
+            .wanted = link->wanted,
             .i = i,
         };
     }
-    code = frontier_shared_insert(c->f, c->insert, n, why);
+    return n;
+}
+
+static enum seen_code add_links(struct commit *c, struct seen_error *why)
+{
+    struct frontier_group *g = c->g;
+    size_t elsewhere, n = choose_links(c, &elsewhere);
+    enum seen_code code = frontier_shared_insert(c->f, c->insert, n, why);
+
+    if (code == SEEN_OK && elsewhere)
+        code = frontier_outbox_send(c->f, c->elsewhere, elsewhere, why);
     for (size_t i = 0; code == SEEN_OK && i < n; i++) {
         const struct frontier_insert *in = &c->insert[i];
         struct visit_change *v = find_visit(c, in->visit);
@@ -401,7 +425,7 @@ static enum seen_code add_links(struct commit *c, struct seen_error *why)
         if (!in->fresh)
             continue;
         c->links++;
-        v->links++;
+        v->links += !in->wanted; /* a start URL is none */
         v->left += in->state != 0;
         v->queued += in->state == 0;
         frontier_shared_find(c->host, c->hosts, in->host)->queued +=
@@ -595,7 +619,21 @@ static void bind_counts(void *owner, struct sql_statement *st, size_t i)
     const struct visit_change *v = (const struct visit_change *)owner + i;
 
     SQL_NUMBERS(st, 1, v->id, v->queued, v->fetched, v->failed, v->excluded,
-                v->left, v->links, v->bytes, v->aside);
+                v->left, v->links, v->bytes, v->aside, v->spread);
+}
+
+/* So that nobody takes a visit for over while its links are on their way. */
+static enum seen_code write_sent(struct commit *c, struct seen_error *why)
+{
+    struct sql_statement *st = c->f->st[SHARED_SENT];
+    enum seen_code code = SEEN_OK;
+
+    for (size_t i = 0; code == SEEN_OK && i < c->visits; i++)
+        if (c->visit[i].sent) {
+            SQL_NUMBERS(st, 1, c->visit[i].id, c->visit[i].sent);
+            code = sql_do(st, why);
+        }
+    return code;
 }
 
 static enum seen_code write_visits(struct commit *c, struct seen_error *why)
@@ -664,12 +702,12 @@ static enum seen_code write_group(void *owner, struct sql *db,
         enum seen_code (*step)(struct commit *c, struct seen_error *why);
         const char *point;
     } steps[] = {
-        { lock_hosts, "locked" },    { read_visits, NULL },
-        { end_pages, "ended" },      { keep_known, "known" },
-        { add_links, "inserted" },   { stop_hosts, NULL },
-        { write_hosts, NULL },       { write_origins, NULL },
-        { write_robots, NULL },      { write_visits, NULL },
-        { write_shards, "counted" },
+        { lock_hosts, "locked" },  { read_visits, NULL },
+        { end_pages, "ended" },    { keep_known, "known" },
+        { add_links, "inserted" }, { stop_hosts, NULL },
+        { write_hosts, NULL },     { write_origins, NULL },
+        { write_robots, NULL },    { write_visits, NULL },
+        { write_sent, NULL },      { write_shards, "counted" },
     };
     struct commit *c = owner;
     enum seen_code code;
@@ -690,19 +728,11 @@ static enum seen_code write_group(void *owner, struct sql *db,
     return code;
 }
 
+/* 0 is the id of a host of another database. */
 static enum seen_code find_ids(struct commit *c, struct seen_error *why)
 {
-    const struct frontier_group *g = c->g;
-    struct seen_span *name = calloc(g->links + 1, sizeof *name);
-    enum seen_code code;
-
-    if (!name)
-        return no_memory_for(why, "the frontier");
-    for (size_t i = 0; i < g->links; i++)
-        name[i] = g->link[i].host;
-    code = frontier_shared_host_ids(c->f, name, g->links, c->link_host, why);
-    free(name);
-    return code;
+    return frontier_shared_link_hosts(c->f, c->g->link, c->g->links,
+                                      c->link_host, why);
 }
 
 static enum seen_code allocate(struct commit *c, struct seen_error *why)
@@ -716,9 +746,10 @@ static enum seen_code allocate(struct commit *c, struct seen_error *why)
     c->shard = calloc(g->dones + 1, sizeof *c->shard);
     c->chosen = calloc(most, sizeof *c->chosen);
     c->insert = calloc(g->links + 1, sizeof *c->insert);
+    c->elsewhere = calloc(g->links + 1, sizeof(struct frontier_link *));
     c->known = calloc(g->dones + 1, sizeof *c->known);
     if (!c->link_host || !c->host || !c->shard || !c->chosen || !c->insert ||
-        !c->known)
+        !c->elsewhere || !c->known)
         return no_memory_for(why, "the frontier");
     return SEEN_OK;
 }
@@ -742,6 +773,7 @@ enum seen_code frontier_shared_commit(struct frontier_shared *f,
     if (code == SEEN_OK)
         frontier_shared_reach(f, "committed");
     free(c.known);
+    free(c.elsewhere);
     free(c.insert);
     free(c.chosen);
     free(c.shard);

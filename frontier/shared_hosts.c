@@ -183,6 +183,31 @@ enum seen_code frontier_shared_host_ids(struct frontier_shared *f,
     return code;
 }
 
+enum seen_code frontier_shared_link_hosts(struct frontier_shared *f,
+                                          const struct frontier_link *link,
+                                          size_t n, int64_t *id,
+                                          struct seen_error *why)
+{
+    struct seen_span *name = calloc(n + 1, sizeof *name);
+    int64_t *found = calloc(n + 1, sizeof *found);
+    enum seen_code code;
+    size_t here = 0;
+
+    for (size_t i = 0; name && i < n; i++) {
+        id[i] = frontier_shared_database(f, link[i].host) == f->database;
+        if (id[i])
+            name[here++] = link[i].host;
+    }
+    code = name && found ? frontier_shared_host_ids(f, name, here, found, why)
+                         : no_memory_for(why, "the frontier");
+    here = 0;
+    for (size_t i = 0; code == SEEN_OK && i < n; i++)
+        id[i] = id[i] ? found[here++] : 0;
+    free(found);
+    free(name);
+    return code;
+}
+
 /* --- locks --- */
 
 static int by_id(const void *a, const void *b)
@@ -522,7 +547,7 @@ enum seen_code frontier_shared_lease(struct frontier_shared *f, unsigned most,
 
 struct taking_one {
     struct frontier_shared *f;
-    int64_t id, of;
+    int64_t id, of, worker;
     struct frontier_leased *host;
     bool busy, given;
 };
@@ -563,6 +588,7 @@ static enum seen_code take_one(void *owner, struct sql *db,
     if (code != SEEN_OK)
         return code;
     host = frontier_shared_find(lock, locks, t->id);
+    t->worker = host->worker;
     of = t->of ? frontier_shared_find(lock, locks, t->of) : NULL;
     t->busy = host->worker && host->worker != f->number;
     t->host->id = t->id;
@@ -597,6 +623,7 @@ enum seen_code frontier_shared_take(struct frontier_shared *f,
     if (code == SEEN_OK)
         code = frontier_shared_step(f, take_one, &t, why);
     *given = t.given;
+    host->worker = t.worker;
     return code == SEEN_OK && t.busy
                ? seen_fail(why, SEEN_BUSY, 0, "another worker has the host")
                : code;
@@ -681,6 +708,143 @@ enum seen_code frontier_shared_address(struct frontier_shared *f, int64_t host,
 
     *mine = code == SEEN_OK && a.mine;
     return code;
+}
+
+/*
+ * With several databases, who asks an address is decided in one of them, in the
+ * table `claims`. The rows of `addresses` follow that where the hosts are, for
+ * those who look for hosts there.
+ */
+enum { YIELDED = 2000 }; /* ms until a host is taken again */
+
+struct claiming {
+    struct frontier_shared *f;
+    struct seen_span address;
+    int64_t host, holder;
+    bool here, mine;
+};
+
+static enum seen_code claim(struct claiming *a, struct seen_error *why)
+{
+    struct sql_statement *st = a->f->st[SHARED_CLAIM];
+    enum seen_code code;
+
+    sql_bind_text(st, 1, a->address);
+    sql_bind_number(st, 2, a->f->number);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    a->holder = a->f->number;
+    if (sql_changes(a->f->db) > 0)
+        return SEEN_OK;
+    st = a->f->st[SHARED_CLAIM_FIND];
+    sql_bind_text(st, 1, a->address);
+    a->holder = 0;
+    return sql_first(st, &a->holder, why);
+}
+
+static enum seen_code claim_only(void *owner, struct sql *db,
+                                 struct seen_error *why)
+{
+    struct claiming *a = owner;
+    enum seen_code code = frontier_shared_hold(a->f, why);
+
+    (void)db;
+    return code == SEEN_OK ? claim(a, why) : code;
+}
+
+enum seen_code frontier_shared_claim(struct frontier_shared *f,
+                                     struct seen_span address, int64_t *holder,
+                                     struct seen_error *why)
+{
+    struct claiming a = { .f = f, .address = address };
+    enum seen_code code = frontier_shared_step(f, claim_only, &a, why);
+
+    *holder = a.holder;
+    return code;
+}
+
+static enum seen_code keep_address(struct claiming *a, struct seen_error *why)
+{
+    struct sql_statement *st = a->f->st[SHARED_ADDRESS_SET];
+    enum seen_code code;
+
+    sql_bind_text(st, 1, a->address);
+    sql_bind_number(st, 2, a->f->number);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    st = a->f->st[SHARED_HOST_ADDRESS];
+    sql_bind_number(st, 1, a->host);
+    sql_bind_text(st, 2, a->address);
+    return sql_do(st, why);
+}
+
+static enum seen_code yield_host(struct claiming *a, struct seen_error *why)
+{
+    struct sql_statement *st = a->f->st[SHARED_ADDRESS_YIELD];
+    enum seen_code code;
+
+    sql_bind_text(st, 1, a->address);
+    sql_bind_number(st, 2, a->holder);
+    code = sql_do(st, why);
+    if (code != SEEN_OK)
+        return code;
+    st = a->f->st[SHARED_HOST_YIELD];
+    sql_bind_number(st, 1, a->host);
+    sql_bind_text(st, 2, a->address);
+    sql_bind_number(st, 3, YIELDED);
+    return sql_do(st, why);
+}
+
+static enum seen_code apply_claim(void *owner, struct sql *db,
+                                  struct seen_error *why)
+{
+    struct claiming *a = owner;
+    struct frontier_locked host = { .id = a->host };
+    enum seen_code code = frontier_shared_hold(a->f, why);
+
+    (void)db;
+    a->mine = false;
+    if (code == SEEN_OK)
+        code = frontier_shared_lock(a->f, &host, 1, why);
+    if (code != SEEN_OK || !host.found || host.worker != a->f->number)
+        return code;
+    if (a->here)
+        code = claim(a, why);
+    if (code != SEEN_OK)
+        return code;
+    a->mine = a->holder == a->f->number;
+    code = a->mine ? keep_address(a, why) : yield_host(a, why);
+    frontier_shared_reach(a->f, "address");
+    return code;
+}
+
+enum seen_code frontier_shared_apply(struct frontier_shared *f, int64_t host,
+                                     struct seen_span address,
+                                     const int64_t *holder, bool *mine,
+                                     struct seen_error *why)
+{
+    struct claiming a = { .f = f,
+                          .address = address,
+                          .host = host,
+                          .holder = holder ? *holder : 0,
+                          .here = !holder };
+    enum seen_code code = frontier_shared_step(f, apply_claim, &a, why);
+
+    *mine = code == SEEN_OK && a.mine;
+    return code;
+}
+
+enum seen_code frontier_shared_unclaim(struct frontier_shared *f,
+                                       struct seen_span address,
+                                       struct seen_error *why)
+{
+    struct sql_statement *st = f->st[SHARED_CLAIM_DROP];
+
+    sql_bind_text(st, 1, address);
+    sql_bind_number(st, 2, f->number);
+    return sql_do(st, why);
 }
 
 struct returning {

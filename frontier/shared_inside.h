@@ -42,6 +42,7 @@ enum {
 
 enum shared_statement {
     SHARED_JOIN,
+    SHARED_JOIN_AS,
     SHARED_RENEW,
     SHARED_CHECK,
     SHARED_NUMBERED,
@@ -117,6 +118,25 @@ enum shared_statement {
 
     SHARED_ROBOTS_FIND,
     SHARED_ROBOTS_KEEP,
+
+    /* Of a database that is one of several: */
+    SHARED_SPREAD,
+    SHARED_SENT = SHARED_SPREAD,
+    SHARED_VISIT_COPIED,
+    SHARED_VISIT_COPY,
+    SHARED_VISIT_SUMS,
+    SHARED_VISIT_LEFT,
+    SHARED_OUTBOX_ADD,
+    SHARED_OUTBOX_TAKE,
+    SHARED_OUTBOX_DROP,
+    SHARED_OUTBOX_DROP_VISIT,
+    SHARED_CLAIM,
+    SHARED_CLAIM_FIND,
+    SHARED_CLAIM_DROP,
+    SHARED_CLAIMS_FREE,
+    SHARED_ADDRESS_SET,
+    SHARED_ADDRESS_YIELD,
+    SHARED_HOST_YIELD,
     SHARED_STATEMENTS
 };
 
@@ -127,6 +147,9 @@ struct frontier_shared {
     unsigned lease, patience;
     int64_t keep;       /* ms that ended visits are kept */
     int64_t number;     /* the number of the lease, or 0 */
+    unsigned database, databases; /* see struct frontier_worker */
+    const unsigned char *secret;
+    uint64_t sent_to; /* a bit per database that links were sent to */
     int64_t commits;    /* groups that this lease has begun to commit */
     bool (*has)(void *memory, int64_t host);
     void *memory;
@@ -147,6 +170,18 @@ struct frontier_shared {
 
 /* For the tests: the process may be killed here. */
 void frontier_shared_reach(struct frontier_shared *f, const char *point);
+
+/* Is this database one of several? And which of them has this host, or this
+   address? */
+static inline bool frontier_shared_is_spread(const struct frontier_shared *f)
+{
+    return f->databases > 1;
+}
+unsigned frontier_shared_database(const struct frontier_shared *f,
+                                  struct seen_span name);
+
+/* Make the tables that each frontier has, in a transaction. */
+enum seen_code frontier_shared_tables(struct sql *db, struct seen_error *why);
 
 /* Run a step that may be repeated. */
 enum seen_code frontier_shared_step(struct frontier_shared *f, sql_work *work,
@@ -197,6 +232,12 @@ enum seen_code frontier_shared_host_ids(struct frontier_shared *f,
                                         const struct seen_span *name, size_t n,
                                         int64_t *id, struct seen_error *why);
 
+/* The same for the hosts of links. Those of other databases get 0. */
+enum seen_code frontier_shared_link_hosts(struct frontier_shared *f,
+                                          const struct frontier_link *link,
+                                          size_t n, int64_t *id,
+                                          struct seen_error *why);
+
 /* The table of pages set aside, if it is missing; and in a commit, a row of
    it. */
 enum seen_code frontier_shared_aside_create(struct sql *db,
@@ -210,6 +251,25 @@ void frontier_shared_forget(struct frontier_shared *f);
 /* The columns of a visit, as SHARED_VISIT has them. */
 void frontier_shared_read_visit(struct sql_statement *st,
                                 struct frontier_visit *visit);
+
+/* --- several databases: outbox.c --- */
+
+/* The tables that a database has beside the others if it is one of several. */
+enum seen_code frontier_outbox_create(struct sql *db, struct seen_error *why);
+
+/* In a transaction: these links, to hosts of other databases, are on their
+   way. Sorts them. */
+enum seen_code frontier_outbox_send(struct frontier_shared *f,
+                                    const struct frontier_link **link,
+                                    size_t n, struct seen_error *why);
+/* In the transaction that begins a visit: every other database is to know it,
+   and to have its start URLs. */
+enum seen_code frontier_outbox_announce(struct frontier_shared *f,
+                                        int64_t visit, struct seen_error *why);
+
+/* What one database counted of a visit, and another one. */
+void frontier_shared_add(struct frontier_visit *to,
+                         const struct frontier_visit *from);
 
 /* A link that is to be inserted, once its host is locked. */
 struct frontier_insert {

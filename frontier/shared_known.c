@@ -243,7 +243,7 @@ static enum seen_code move_on(struct recalling *r, struct seen_error *why)
         sql_bind_bytes(st, 5, (struct seen_span){ r->to, sizeof r->to });
     else
         sql_bind_null(st, 5);
-    sql_bind_number(st, 6, !r->more);
+    sql_bind_number(st, 6, !r->more && !frontier_shared_is_spread(r->f));
     sql_bind_bytes(st, 7, (struct seen_span){ r->from, r->after });
     code = sql_do(st, why);
     if (code != SEEN_OK || sql_changes(r->f->db) == 1)

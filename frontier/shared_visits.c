@@ -54,6 +54,7 @@ static enum seen_code add_visit(const struct beginning *b, int64_t *id,
     *id = 0;
     bind_visit(st, b->visit);
     sql_bind_bytes(st, 9, (struct seen_span){ "", 0 });
+    sql_bind_number(st, 10, b->visit->thorough);
     return sql_first(st, id, why);
 }
 
@@ -89,17 +90,48 @@ static enum seen_code not_begun(struct beginning *b, struct seen_error *why)
     return code;
 }
 
+/* Every other database gets to know the visit, and the start URLs of its
+   hosts. */
+static enum seen_code announce(const struct beginning *b, int64_t visit,
+                               struct seen_error *why)
+{
+    const struct frontier_link **link = calloc(b->n + 1, sizeof(void *));
+    struct frontier_link *copy = calloc(b->n + 1, sizeof *copy);
+    enum seen_code code = link && copy ? SEEN_OK
+                                       : no_memory_for(why, "the frontier");
+    size_t n = 0;
+
+    for (size_t i = 0; code == SEEN_OK && i < b->n; i++)
+        if (!b->id[i]) {
+            copy[n] = b->start[i];
+            copy[n].visit = visit;
+            copy[n].wanted = true;
+            link[n] = &copy[n];
+            n++;
+        }
+    if (code == SEEN_OK)
+        code = frontier_outbox_announce(b->f, visit, why);
+    if (code == SEEN_OK)
+        code = frontier_outbox_send(b->f, link, n, why);
+    free(copy);
+    free(link);
+    return code;
+}
+
 static enum seen_code add_start(struct beginning *b, int64_t visit,
                                 struct seen_error *why)
 {
     struct sql_statement *st = b->f->st[SHARED_VISIT_BEGUN];
+    const bool spread = frontier_shared_is_spread(b->f);
     int64_t queued = 0;
     enum seen_code code;
-    size_t hosts;
+    size_t hosts, n = 0;
 
     for (size_t i = 0; i < b->n; i++) {
-        b->host[i] = (struct frontier_locked){ .id = b->id[i] };
-        b->insert[i] = (struct frontier_insert){
+        if (!b->id[i])
+            continue;
+        b->host[n] = (struct frontier_locked){ .id = b->id[i] };
+        b->insert[n++] = (struct frontier_insert){
             .link = &b->start[i],
             .visit = visit,
             .host = b->id[i],
@@ -107,20 +139,22 @@ static enum seen_code add_start(struct beginning *b, int64_t visit,
             .i = i,
         };
     }
-    hosts = frontier_shared_sort(b->host, b->n);
+    hosts = frontier_shared_sort(b->host, n);
     code = frontier_shared_lock(b->f, b->host, hosts, why);
     if (code == SEEN_OK)
-        code = frontier_shared_insert(b->f, b->insert, b->n, why);
-    for (size_t i = 0; code == SEEN_OK && i < b->n; i++)
+        code = frontier_shared_insert(b->f, b->insert, n, why);
+    for (size_t i = 0; code == SEEN_OK && i < n; i++)
         if (b->insert[i].fresh) {
             frontier_shared_find(b->host, hosts, b->insert[i].host)->queued++;
             queued++;
         }
     if (code == SEEN_OK)
         code = frontier_shared_count(b->f, b->host, hosts, why);
+    if (code == SEEN_OK && spread)
+        code = announce(b, visit, why);
     if (code != SEEN_OK)
         return code;
-    b->state = queued ? FRONTIER_RUNNING : FRONTIER_ENDING;
+    b->state = queued || spread ? FRONTIER_RUNNING : FRONTIER_ENDING;
     SQL_NUMBERS(st, 1, visit, queued, b->state);
     return sql_do(st, why);
 }
@@ -148,17 +182,14 @@ enum seen_code frontier_shared_begin(struct frontier_shared *f,
                                      struct seen_error *why)
 {
     struct beginning b = { .f = f, .visit = visit, .start = start, .n = n };
-    struct seen_span *name = calloc(n + 1, sizeof *name);
     int64_t *id = calloc(n + 1, sizeof *id);
     enum seen_code code;
 
     b.id = id;
     b.host = calloc(n + 1, sizeof *b.host);
     b.insert = calloc(n + 1, sizeof *b.insert);
-    if (name && id && b.host && b.insert) {
-        for (size_t i = 0; i < n; i++)
-            name[i] = start[i].host;
-        code = frontier_shared_host_ids(f, name, n, id, why);
+    if (id && b.host && b.insert) {
+        code = frontier_shared_link_hosts(f, start, n, id, why);
         if (code == SEEN_OK)
             code = frontier_shared_step(f, begin, &b, why);
     } else {
@@ -171,7 +202,6 @@ enum seen_code frontier_shared_begin(struct frontier_shared *f,
     free(b.insert);
     free(b.host);
     free(id);
-    free(name);
     return code;
 }
 
@@ -212,6 +242,21 @@ void frontier_shared_read_visit(struct sql_statement *st,
         .recalling = sql_number(st, 19),
         .thorough = sql_number(st, 20),
     };
+}
+
+void frontier_shared_add(struct frontier_visit *to,
+                         const struct frontier_visit *from)
+{
+    to->queued += from->queued;
+    to->fetched += from->fetched;
+    to->failed += from->failed;
+    to->excluded += from->excluded;
+    to->left += from->left;
+    to->links += from->links;
+    to->bytes += from->bytes;
+    to->records += from->records;
+    to->not_due += from->not_due;
+    to->recalling |= from->recalling;
 }
 
 static enum seen_code list_visits(void *owner, struct sql *db,
