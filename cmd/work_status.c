@@ -246,6 +246,8 @@ enum outcome cmd_work_status(const char *where, bool json)
     enum seen_code code = frontier_status_open(&s, where, &why);
 
     if (code == SEEN_OK) {
+        if (frontier_status_away(s))
+            warning("not counted: %s", frontier_status_away(s));
         code = json ? show_json(s, &why) : show_text(s, &why);
         frontier_status_close(s);
     }

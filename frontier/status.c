@@ -15,9 +15,11 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../lib/text/array.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/span.h"
 #include "shared_inside.h"
+#include "spread.h"
 
 enum { VISITS, HOSTS, WORKERS, SUMS, HOST_SUMS, QUESTIONS };
 
@@ -140,12 +142,20 @@ static const char alone_aside[] =
     "SELECT a.url, coalesce(v.name, '') FROM aside a LEFT JOIN visits v ON "
     "v.id = a.visit ORDER BY a.visit DESC, a.url LIMIT ?1";
 
-struct frontier_status {
+struct status_database {
     struct sql *db;
     struct sql_statement *aside, *aside_sum; /* NULL: no table yet */
     struct sql_statement *question[QUESTIONS];
     struct sql_statement *now; /* NULL: Unix time */
     bool shared;
+};
+
+/* Those of a frontier that answer, in their order: spread.h. */
+struct frontier_status {
+    struct status_database database[FRONTIER_DATABASES];
+    unsigned databases;
+    char *name;
+    char away[200]; /* what the last one said that does not answer, or "" */
 };
 
 /* --- open and close --- */
@@ -178,7 +188,7 @@ static bool is_missing(enum seen_code code)
            code != SEEN_BUSY && code != SEEN_CORRUPT;
 }
 
-static enum seen_code find_kind(struct frontier_status *s, bool *same,
+static enum seen_code find_kind(struct status_database *s, bool *same,
                                 struct seen_error *why)
 {
     enum seen_code code;
@@ -209,7 +219,7 @@ static enum seen_code find_kind(struct frontier_status *s, bool *same,
                : code;
 }
 
-static enum seen_code prepare(struct frontier_status *s, bool same,
+static enum seen_code prepare(struct status_database *s, bool same,
                               struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -238,22 +248,76 @@ static char *path_of(const char *where)
     return asprintf(&path, "%s/state.db", where) < 0 ? NULL : path;
 }
 
-enum seen_code frontier_status_open(struct frontier_status **out,
-                                    const char *where, struct seen_error *why)
+static enum seen_code open_one(struct status_database *s, const char *where,
+                               unsigned at, unsigned n,
+                               char identity[FRONTIER_IDENTITY],
+                               struct seen_error *why)
 {
-    struct frontier_status *s = calloc(1, sizeof *s);
     char *path = path_of(where);
     enum seen_code code;
     bool same = true;
 
-    *out = NULL;
-    code = s && path ? sql_connect(&s->db, path, SQL_READ, why)
-                     : no_memory_for(why, "the frontier");
+    code = path ? sql_connect(&s->db, path, SQL_READ, why)
+                : no_memory_for(why, "the frontier");
     if (code == SEEN_OK)
         code = find_kind(s, &same, why);
+    if (code == SEEN_OK && s->shared)
+        code = frontier_spread_check(s->db, at, n, identity, why);
     if (code == SEEN_OK)
         code = prepare(s, same, why);
     free(path);
+    if (code != SEEN_OK) {
+        sql_close(s->db);
+        s->db = NULL;
+    }
+    return code;
+}
+
+static enum seen_code open_all(struct frontier_status *s,
+                               char *where[FRONTIER_DATABASES], unsigned n,
+                               struct seen_error *why)
+{
+    char identity[FRONTIER_IDENTITY] = "";
+    struct seen_error away;
+
+    for (unsigned i = 0; i < n; i++) {
+        enum seen_code code = open_one(&s->database[s->databases], where[i], i,
+                                       n, identity, &away);
+
+        s->databases += code == SEEN_OK;
+        if (code == SEEN_IO)
+            snprintf(s->away, sizeof s->away, "%s", away.text);
+        if (code != SEEN_OK && (code != SEEN_IO || n == 1)) {
+            if (why)
+                *why = away;
+            return code;
+        }
+    }
+    if (!s->databases)
+        return seen_fail(why, SEEN_IO, 0, "%s", s->away);
+    if (n > 1 && asprintf(&s->name, "%s and %u more",
+                          sql_name(s->database[0].db), n - 1) < 0) {
+        s->name = NULL;
+        return no_memory_for(why, "the frontier");
+    }
+    return SEEN_OK;
+}
+
+enum seen_code frontier_status_open(struct frontier_status **out,
+                                    const char *where, struct seen_error *why)
+{
+    struct frontier_status *s = calloc(1, sizeof *s);
+    char *part[FRONTIER_DATABASES];
+    unsigned n = 0;
+    enum seen_code code;
+
+    *out = NULL;
+    code = s ? frontier_spread_split(where, part, &n, why)
+             : no_memory_for(why, "the frontier");
+    if (code == SEEN_OK)
+        code = open_all(s, part, n, why);
+    while (n)
+        free(part[--n]);
     if (code != SEEN_OK) {
         frontier_status_close(s);
         return code;
@@ -266,22 +330,29 @@ void frontier_status_close(struct frontier_status *s)
 {
     if (!s)
         return;
-    sql_close(s->db);
+    for (unsigned i = 0; i < s->databases; i++)
+        sql_close(s->database[i].db);
+    free(s->name);
     free(s);
 }
 
 bool frontier_status_is_shared(const struct frontier_status *s)
 {
-    return s->shared;
+    return s->database[0].shared;
 }
 
 const char *frontier_status_name(const struct frontier_status *s)
 {
-    return sql_name(s->db);
+    return s->name ? s->name : sql_name(s->database[0].db);
+}
+
+const char *frontier_status_away(const struct frontier_status *s)
+{
+    return *s->away ? s->away : NULL;
 }
 
 /* Bind the time to a question. */
-static enum seen_code at_time(struct frontier_status *s,
+static enum seen_code at_time(struct status_database *s,
                               struct sql_statement *st, struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -310,25 +381,70 @@ double frontier_status_rate(const struct frontier_visit *visit)
     return took > 0 ? 1000.0 * (double)visit->fetched / (double)took : 0;
 }
 
+/* What the other databases counted, by the id of the visit. */
+struct status_counts {
+    struct frontier_visit *visit;
+    size_t n, room;
+};
+
+static enum seen_code count_visits(struct status_database *s, unsigned most,
+                                   struct status_counts *c,
+                                   struct seen_error *why)
+{
+    struct sql_statement *st = s->question[VISITS];
+    enum seen_code code = at_time(s, st, why);
+    bool row;
+
+    sql_bind_number(st, 2, most);
+    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
+           row) {
+        struct frontier_visit *more = array_grow(c->visit, &c->room, c->n + 1,
+                                                 sizeof *more);
+
+        if (!more) {
+            sql_reset(st);
+            return no_memory_for(why, "visits");
+        }
+        c->visit = more;
+        frontier_shared_read_visit(st, &more[c->n++]);
+    }
+    return code;
+}
+
+static void add_counts(const struct status_counts *c,
+                       struct frontier_visit *visit)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->visit[i].id == visit->id)
+            frontier_shared_add(visit, &c->visit[i]);
+}
+
 enum seen_code frontier_status_visits(struct frontier_status *s, unsigned most,
                                       frontier_take_visit *take, void *owner,
                                       struct seen_error *why)
 {
-    struct sql_statement *st = s->question[VISITS];
+    struct status_database *home = &s->database[0];
+    struct sql_statement *st = home->question[VISITS];
+    struct status_counts c = { .n = 0 };
     struct frontier_visit visit;
-    enum seen_code code;
+    enum seen_code code = SEEN_OK;
     bool row;
 
-    code = at_time(s, st, why);
+    for (unsigned i = 1; code == SEEN_OK && i < s->databases; i++)
+        code = count_visits(&s->database[i], most, &c, why);
+    if (code == SEEN_OK)
+        code = at_time(home, st, why);
     sql_bind_number(st, 2, most);
     while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
            row) {
         frontier_shared_read_visit(st, &visit);
+        add_counts(&c, &visit);
         if (!take(owner, &visit)) {
             sql_reset(st);
             break;
         }
     }
+    free(c.visit);
     return code;
 }
 
@@ -346,43 +462,103 @@ static int64_t wait_in(const struct frontier_status_host *h, int64_t lease,
     return in > 0 ? in : 0;
 }
 
+static void read_host(struct sql_statement *st,
+                      struct frontier_status_host *host)
+{
+    *host = (struct frontier_status_host){
+        .id = sql_number(st, 0),
+        .wait = (enum frontier_wait)sql_number(st, 1),
+        .due_in = sql_number(st, 2),
+        .asked_ago = sql_number(st, 3),
+        .delay = sql_number(st, 4),
+        .queued = sql_number(st, 5),
+        .fetched = sql_number(st, 6),
+        .requests = sql_number(st, 7),
+        .bytes = sql_number(st, 8),
+        .failures = (unsigned)sql_number(st, 9),
+        .worker = sql_number(st, 10),
+        .by = sql_text(st, 11),
+        .name = sql_text(st, 12),
+        .address = sql_text(st, 13),
+        .stopped = sql_text(st, 14),
+        .note = sql_text(st, 15),
+    };
+    host->wait_in = wait_in(host, sql_number(st, 16), sql_number(st, 17));
+}
+
+/* As HOST_ORDER. */
+static bool is_before(const struct frontier_status_host *a,
+                      const struct frontier_status_host *b)
+{
+    const int rank_a = a->stopped.len ? 0
+                       : a->failures  ? 1
+                       : a->queued    ? 2
+                                      : 3;
+    const int rank_b = b->stopped.len ? 0
+                       : b->failures  ? 1
+                       : b->queued    ? 2
+                                      : 3;
+
+    return rank_a != rank_b ? rank_a < rank_b : a->due_in < b->due_in;
+}
+
+/* The next host of each database, if there is one: they are merged. */
+struct merging {
+    struct frontier_status *s;
+    struct frontier_status_host host[FRONTIER_DATABASES];
+    bool row[FRONTIER_DATABASES];
+};
+
+static enum seen_code step_host(struct merging *m, unsigned at,
+                                struct seen_error *why)
+{
+    struct sql_statement *st = m->s->database[at].question[HOSTS];
+    enum seen_code code = sql_step(st, &m->row[at], why);
+
+    m->row[at] &= code == SEEN_OK;
+    if (m->row[at])
+        read_host(st, &m->host[at]);
+    return code;
+}
+
+static unsigned choose_host(const struct merging *m)
+{
+    unsigned found = m->s->databases;
+
+    for (unsigned i = 0; i < m->s->databases; i++)
+        if (m->row[i] && (found == m->s->databases ||
+                          is_before(&m->host[i], &m->host[found])))
+            found = i;
+    return found;
+}
+
 enum seen_code frontier_status_hosts(struct frontier_status *s, unsigned most,
                                      frontier_take_status_host *take,
                                      void *owner, struct seen_error *why)
 {
-    struct sql_statement *st = s->question[HOSTS];
-    enum seen_code code;
-    bool row;
+    struct merging *m = calloc(1, sizeof *m);
+    enum seen_code code = m ? SEEN_OK : no_memory_for(why, "hosts");
+    unsigned at, n = 0;
 
-    code = at_time(s, st, why);
-    sql_bind_number(st, 2, most);
-    while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
-           row) {
-        struct frontier_status_host host = {
-            .id = sql_number(st, 0),
-            .wait = (enum frontier_wait)sql_number(st, 1),
-            .due_in = sql_number(st, 2),
-            .asked_ago = sql_number(st, 3),
-            .delay = sql_number(st, 4),
-            .queued = sql_number(st, 5),
-            .fetched = sql_number(st, 6),
-            .requests = sql_number(st, 7),
-            .bytes = sql_number(st, 8),
-            .failures = (unsigned)sql_number(st, 9),
-            .worker = sql_number(st, 10),
-            .by = sql_text(st, 11),
-            .name = sql_text(st, 12),
-            .address = sql_text(st, 13),
-            .stopped = sql_text(st, 14),
-            .note = sql_text(st, 15),
-        };
+    for (unsigned i = 0; code == SEEN_OK && i < s->databases; i++) {
+        struct sql_statement *st = s->database[i].question[HOSTS];
 
-        host.wait_in = wait_in(&host, sql_number(st, 16), sql_number(st, 17));
-        if (!take(owner, &host)) {
-            sql_reset(st);
-            break;
-        }
+        m->s = s;
+        code = at_time(&s->database[i], st, why);
+        sql_bind_number(st, 2, most);
+        if (code == SEEN_OK)
+            code = step_host(m, i, why);
     }
+    while (code == SEEN_OK && n++ < most &&
+           (at = choose_host(m)) < s->databases) {
+        if (!take(owner, &m->host[at]))
+            break;
+        code = step_host(m, at, why);
+    }
+    for (unsigned i = 0; m && i < s->databases; i++)
+        if (m->row[i])
+            sql_reset(s->database[i].question[HOSTS]);
+    free(m);
     return code;
 }
 
@@ -422,7 +598,7 @@ void frontier_status_words(const struct frontier_status_host *h, char *to,
 /* --- pages set aside --- */
 
 /* Is there a table of them by now? */
-static enum seen_code find_aside(struct frontier_status *s,
+static enum seen_code find_aside(struct status_database *s,
                                  struct seen_error *why)
 {
     enum seen_code code;
@@ -445,49 +621,90 @@ enum seen_code frontier_status_aside(struct frontier_status *s, unsigned most,
                                      frontier_take_aside *take, void *owner,
                                      struct seen_error *why)
 {
-    enum seen_code code = find_aside(s, why);
+    enum seen_code code = SEEN_OK;
     bool row;
 
-    if (code != SEEN_OK || !s->aside)
-        return code;
-    sql_bind_number(s->aside, 1, most);
-    while ((code = sql_step(s->aside, &row, why)) == SEEN_OK && row)
-        if (!take(owner, sql_text(s->aside, 0), sql_text(s->aside, 1))) {
-            sql_reset(s->aside);
-            break;
-        }
+    for (unsigned i = 0; code == SEEN_OK && i < s->databases; i++) {
+        struct sql_statement *st;
+
+        code = find_aside(&s->database[i], why);
+        st = s->database[i].aside;
+        if (code != SEEN_OK || !st)
+            continue;
+        sql_bind_number(st, 1, most);
+        while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+            if (!take(owner, sql_text(st, 0), sql_text(st, 1))) {
+                sql_reset(st);
+                return SEEN_OK;
+            }
+    }
     return code;
 }
 
-static enum seen_code count_aside(struct frontier_status *s, int64_t *n,
+static enum seen_code count_aside(struct status_database *s, int64_t *n,
                                   struct seen_error *why)
 {
     enum seen_code code = find_aside(s, why);
     bool row;
 
-    *n = 0;
     while (code == SEEN_OK && s->aside &&
            (code = sql_step(s->aside_sum, &row, why)) == SEEN_OK && row)
-        *n = sql_number(s->aside_sum, 0);
+        *n += sql_number(s->aside_sum, 0);
     return code;
 }
 
 /* --- workers and sums --- */
 
-enum seen_code frontier_status_workers(struct frontier_status *s,
-                                       unsigned most,
-                                       frontier_take_status_worker *take,
-                                       void *owner, struct seen_error *why)
+/* A worker has a row in each database. */
+struct team {
+    struct frontier_status_worker *worker;
+    size_t n, room;
+    struct buffer names;
+};
+
+static enum seen_code add_worker(struct team *t,
+                                 const struct frontier_status_worker *from,
+                                 struct seen_error *why)
+{
+    struct frontier_status_worker *to;
+
+    for (size_t i = 0; i < t->n; i++) {
+        to = &t->worker[i];
+        if (to->number != from->number)
+            continue;
+        to->hosts += from->hosts;
+        to->commits += from->commits;
+        to->pages += from->pages;
+        to->links += from->links;
+        to->bytes += from->bytes;
+        if (from->ends_in > to->ends_in)
+            to->ends_in = from->ends_in;
+        if (from->began_ago > to->began_ago)
+            to->began_ago = from->began_ago;
+        if (from->renewed_ago < to->renewed_ago)
+            to->renewed_ago = from->renewed_ago;
+        return SEEN_OK;
+    }
+    to = array_grow(t->worker, &t->room, t->n + 1, sizeof *to);
+    if (!to)
+        return no_memory_for(why, "workers");
+    t->worker = to;
+    to[t->n++] = *from;
+    buffer_span(&t->names, from->name);
+    return SEEN_OK;
+}
+
+static enum seen_code read_workers(struct status_database *s, unsigned most,
+                                   struct team *t, struct seen_error *why)
 {
     struct sql_statement *st = s->question[WORKERS];
-    enum seen_code code;
+    enum seen_code code = at_time(s, st, why);
     bool row;
 
-    code = at_time(s, st, why);
     sql_bind_number(st, 2, most);
     while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
            row) {
-        struct frontier_status_worker worker = {
+        const struct frontier_status_worker worker = {
             .number = sql_number(st, 0),
             .name = sql_text(st, 1),
             .ends_in = sql_number(st, 2),
@@ -499,36 +716,84 @@ enum seen_code frontier_status_workers(struct frontier_status *s,
             .links = sql_number(st, 8),
             .bytes = sql_number(st, 9),
         };
-        int64_t ended_ago = worker.ends_in < 0 ? -worker.ends_in : 0;
-        int64_t worked = worker.began_ago - ended_ago;
 
-        worker.rate = worked > 0
-                          ? 1000.0 * (double)worker.pages / (double)worked
-                          : 0;
-        if (!take(owner, &worker)) {
+        code = add_worker(t, &worker, why);
+        if (code != SEEN_OK)
             sql_reset(st);
-            break;
-        }
     }
     return code;
 }
 
-enum seen_code frontier_status_sum(struct frontier_status *s,
-                                   struct frontier_status_sums *sums,
-                                   struct seen_error *why)
+/* Those with a lease first, then by their number, the last first. */
+static int by_lease(const void *a, const void *b)
+{
+    const struct frontier_status_worker *x = a, *y = b;
+    const int lives = (y->ends_in >= 0) - (x->ends_in >= 0);
+
+    return lives ? lives : (x->number < y->number) - (x->number > y->number);
+}
+
+static void place_names(struct team *t)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < t->n; i++) {
+        t->worker[i].name.text = t->names.len ? t->names.bytes + at : "";
+        at += t->worker[i].name.len;
+    }
+}
+
+enum seen_code frontier_status_workers(struct frontier_status *s,
+                                       unsigned most,
+                                       frontier_take_status_worker *take,
+                                       void *owner, struct seen_error *why)
+{
+    struct team t = { .n = 0 };
+    enum seen_code code = SEEN_OK;
+
+    for (unsigned i = 0; code == SEEN_OK && i < s->databases; i++)
+        code = read_workers(&s->database[i], most, &t, why);
+    if (code == SEEN_OK && t.names.failed)
+        code = no_memory_for(why, "workers");
+    if (code == SEEN_OK) {
+        place_names(&t);
+        if (t.n)
+            qsort(t.worker, t.n, sizeof *t.worker, by_lease);
+    }
+    for (size_t i = 0; code == SEEN_OK && i < t.n && i < most; i++) {
+        struct frontier_status_worker *worker = &t.worker[i];
+        int64_t ended_ago = worker->ends_in < 0 ? -worker->ends_in : 0;
+        int64_t worked = worker->began_ago - ended_ago;
+
+        worker->rate = worked > 0
+                           ? 1000.0 * (double)worker->pages / (double)worked
+                           : 0;
+        if (!take(owner, worker))
+            break;
+    }
+    buffer_clear(&t.names);
+    free(t.worker);
+    return code;
+}
+
+/* Each worker and each visit is in all of them. */
+static enum seen_code add_sums(struct status_database *s,
+                               struct frontier_status_sums *sums,
+                               struct seen_error *why)
 {
     struct sql_statement *st = s->question[SUMS];
     enum seen_code code;
     bool row;
 
-    memset(sums, 0, sizeof *sums);
     code = at_time(s, st, why);
     while (code == SEEN_OK && (code = sql_step(st, &row, why)) == SEEN_OK &&
            row) {
-        sums->workers = sql_number(st, 0);
-        sums->visits = sql_number(st, 1);
-        sums->failing = sql_number(st, 2);
-        sums->queued = sql_number(st, 3);
+        if (sql_number(st, 0) > sums->workers)
+            sums->workers = sql_number(st, 0);
+        if (sql_number(st, 1) > sums->visits)
+            sums->visits = sql_number(st, 1);
+        sums->failing += sql_number(st, 2);
+        sums->queued += sql_number(st, 3);
     }
     st = s->question[HOST_SUMS];
     if (code == SEEN_OK)
@@ -538,7 +803,19 @@ enum seen_code frontier_status_sum(struct frontier_status *s,
         int64_t wait = sql_number(st, 0);
 
         if (wait >= 0 && wait < FRONTIER_WAITS)
-            sums->hosts[wait] = sql_number(st, 1);
+            sums->hosts[wait] += sql_number(st, 1);
     }
     return code == SEEN_OK ? count_aside(s, &sums->aside, why) : code;
+}
+
+enum seen_code frontier_status_sum(struct frontier_status *s,
+                                   struct frontier_status_sums *sums,
+                                   struct seen_error *why)
+{
+    enum seen_code code = SEEN_OK;
+
+    memset(sums, 0, sizeof *sums);
+    for (unsigned i = 0; code == SEEN_OK && i < s->databases; i++)
+        code = add_sums(&s->database[i], sums, why);
+    return code;
 }

@@ -23,9 +23,10 @@
 struct frontier_status;
 
 /*
- * `where` is as for sql_connect(), or the folder of a crawl. SEEN_MISMATCH: it
- * is neither a shared frontier nor the state of a crawl, or of another
- * version.
+ * `where` is as for sql_connect(), or the folder of a crawl, or the databases
+ * of a frontier (spread.h). Of those some may be away: frontier_status_away().
+ * SEEN_MISMATCH: it is neither a shared frontier nor the state of a crawl, or
+ * of another version.
  */
 enum seen_code frontier_status_open(struct frontier_status **out,
                                     const char *where, struct seen_error *why);
@@ -36,6 +37,9 @@ bool frontier_status_is_shared(const struct frontier_status *s);
 
 /* The database, for messages; without a password. */
 const char *frontier_status_name(const struct frontier_status *s);
+
+/* Why one of several databases is missing in what follows, or NULL. */
+const char *frontier_status_away(const struct frontier_status *s);
 
 /* --- visits --- */
 

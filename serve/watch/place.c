@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "../../frontier/spread.h"
 #include "../../lib/disk/clock.h"
 #include "../../lib/disk/walk.h"
 #include "../../lib/text/buffer.h"
@@ -52,20 +53,37 @@ static void disconnect(struct watch_place *p)
 
 /* "postgresql://me:secret@db.example/x?password=y" is shown as
    "postgresql://db.example/x". */
-static char *shown_of(const char *where)
+static void show_one(struct buffer *text, const char *where)
 {
-    struct buffer text = { .bytes = NULL };
     const char *host = strstr(where, "://"), *end, *at;
 
-    if (!host)
-        return strdup(where);
+    if (!host) {
+        buffer_text(text, where);
+        return;
+    }
     host += 3;
-    buffer_bytes(&text, where, (size_t)(host - where));
+    buffer_bytes(text, where, (size_t)(host - where));
     end = host + strcspn(host, "?#");
     for (at = host; at < end; at++)
         if (*at == '@')
             host = at + 1; /* a password may have a slash */
-    buffer_bytes(&text, host, (size_t)(end - host));
+    buffer_bytes(text, host, (size_t)(end - host));
+}
+
+/* A frontier may have several databases. */
+static char *shown_of(const char *where)
+{
+    struct buffer text = { .bytes = NULL };
+    char *one[FRONTIER_DATABASES];
+    unsigned n = 0;
+
+    if (frontier_spread_split(where, one, &n, NULL) != SEEN_OK)
+        return NULL;
+    for (unsigned i = 0; i < n; i++) {
+        buffer_text(&text, i ? "," : "");
+        show_one(&text, one[i]);
+        free(one[i]);
+    }
     return buffer_take(&text);
 }
 
