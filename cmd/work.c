@@ -51,8 +51,9 @@ struct settings {
 static const struct option options[] = {
     CMD_PLACE_OPTIONS(struct settings, place),
     { "frontier", 0, TEXT, "WHERE", AT(frontier),
-      "where visits and pages are: sqlite:FILE or postgresql://HOST/DATABASE "
-      "(default: as --queue, or " CMD_PLACE " if that is RabbitMQ)" },
+      "where visits and pages are: sqlite:FILE or postgresql://HOST/DATABASE, "
+      "or several of these, with commas (default: as --queue, or " CMD_PLACE
+      " if that is RabbitMQ)" },
     { "pages", 0, TEXT, "NAME", AT(pages),
       "the queues of page records: NAME.0, NAME.1, ... (default pages)" },
     { "into", 'o', PATH, "DIR", AT(into),
@@ -382,7 +383,7 @@ const struct command cmd_work = {
         "seen classify reads. Start as many workers as you like, on as many "
         "machines as you like, and stop them at any time: they share a "
         "frontier, which is a SQLite file on one machine or a PostgreSQL "
-        "database on many.\n"
+        "database on many, or several databases.\n"
         "\n"
         "A host belongs to one worker at a time, and so do all hosts of one "
         "address: politeness does not depend on how many workers there are. A "

@@ -66,7 +66,7 @@ static enum seen_code note_suspects(struct crawl *c, const char *path,
             crawl_aside_key(suspect[i].key, left[i].lo, left[i].hi);
     }
     return code == SEEN_OK && n
-               ? frontier_shared_suspect(crawl_team_of(c)->frontier, suspect,
+               ? frontier_spread_suspect(crawl_team_of(c)->frontier, suspect,
                                          n, why)
                : code;
 }
@@ -131,9 +131,9 @@ static enum seen_code look(struct crawl *c, struct seen_error *why)
     if (code != SEEN_OK)
         return code;
     crawl_aside_forget(c);
-    code = frontier_shared_aside(crawl_team_of(c)->frontier, take_key, c, why);
+    code = frontier_spread_aside(crawl_team_of(c)->frontier, take_key, c, why);
     return code == SEEN_OK
-               ? frontier_shared_suspects(crawl_team_of(c)->frontier,
+               ? frontier_spread_suspects(crawl_team_of(c)->frontier,
                                           take_origin, c, why)
                : code;
 }
@@ -157,7 +157,7 @@ static enum seen_code begin_notes(struct crawl *c, struct seen_error *why)
     char *path;
 
     snprintf(name + len, sizeof name - (size_t)len, "%lld",
-             (long long)frontier_shared_number(t->frontier));
+             (long long)frontier_spread_number(t->frontier));
     path = walk_path(folder_of(t), name);
     if (!path)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a path");
@@ -177,7 +177,7 @@ enum seen_code crawl_team_aside_open(struct crawl *c, struct seen_error *why)
     struct seen_error warning;
 
     if (code == SEEN_OK && t->settings.retry_aside)
-        code = frontier_shared_retry_aside(t->frontier, why);
+        code = frontier_spread_retry_aside(t->frontier, why);
     if (code == SEEN_OK)
         code = look(c, why);
     if (code == SEEN_OK && begin_notes(c, &warning) != SEEN_OK)

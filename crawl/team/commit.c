@@ -27,12 +27,21 @@ struct shared_rows {
     struct crawl_found **found; /* of link[i] */
     char (*path)[CRAWL_PATH];
     struct crawl_known *row; /* what is known of done[i] now */
+    bool uncertain; /* its database went away */
     struct frontier_known *known;
 };
 
 static enum seen_code no_memory(struct seen_error *why)
 {
     return seen_fail(why, SEEN_NOMEM, 0, "no memory for a commit");
+}
+
+/* All pages of a group are of hosts of one database. */
+static enum seen_code begin(struct crawl_group *g, struct seen_error *why)
+{
+    (void)why;
+    crawl_team_of(g->c)->database = g->database;
+    return SEEN_OK;
 }
 
 /* --- step 1: which links does the visit's filter not have? --- */
@@ -388,7 +397,8 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
     collect(g, r);
     if (g->parts || g->askeds) {
         g->tried = true;
-        code = frontier_shared_commit(t->frontier, &r->all, why);
+        code = frontier_spread_commit(t->frontier, &r->all, &r->uncertain,
+                                      why);
     }
     if (code == SEEN_OK)
         note_answers(r);
@@ -400,9 +410,10 @@ static enum seen_code commit(struct crawl_group *g, struct seen_error *why)
 
 static void undo(struct crawl_group *g, enum seen_code code)
 {
+    const struct shared_rows *r = g->rows;
     double began = clock_seconds();
 
-    if (g->tried && code != SEEN_ABSENT)
+    if (g->tried && (code != SEEN_ABSENT || (r && r->uncertain)))
         crawl_team_folder_settle(g->c, g->length);
     else
         crawl_team_folder_undo(g->c, g->length);
@@ -515,6 +526,7 @@ const struct crawl_store crawl_team_store = {
     .begin_anew = crawl_team_begin_anew,
     .tend = crawl_team_visits_tend,
     .rest = crawl_team_rest,
+    .begin = begin,
     .reads_texts = reads_texts,
     .ask = ask,
     .flush = crawl_team_folder_write,

@@ -136,8 +136,8 @@ static enum seen_code mend_by(struct crawl *c, const char *folder,
 
     if (strcmp(n->token, crawl_team_of(c)->token))
         return SEEN_MISMATCH; /* of another frontier, whose workers do it */
-    code = frontier_shared_last_commit(crawl_team_of(c)->frontier, n->lease,
-                                       &last, why);
+    code = frontier_spread_last_commit(crawl_team_of(c)->frontier, n->lease,
+                                       n->commit, &last, why);
     if (code == SEEN_ABSENT)
         return seen_fail(why, code, 0,
                          "nobody knows any more whether its last lines count "
@@ -233,7 +233,7 @@ enum seen_code crawl_team_folder_open(struct crawl *c, struct seen_error *why)
         return code;
     crawl_team_folder_mend(c);
     if (asprintf(&t->folder, "%s/worker-%lld", into,
-                 (long long)frontier_shared_number(t->frontier)) < 0) {
+                 (long long)frontier_spread_number(t->frontier)) < 0) {
         t->folder = NULL;
         return no_memory(why);
     }
@@ -275,8 +275,9 @@ static enum seen_code note_commit(struct crawl *c, struct seen_error *why)
 {
     const struct crawl_output *o = &c->output;
     struct crawl_team *t = crawl_team_of(c);
-    struct note n = { .lease = frontier_shared_number(t->frontier),
-                      .commit = frontier_shared_next_commit(t->frontier) };
+    struct note n = { .lease = frontier_spread_number(t->frontier),
+                      .commit = frontier_spread_next_commit(t->frontier,
+                                                            t->database) };
     enum seen_code code;
 
     snprintf(n.token, sizeof n.token, "%s", t->token);
@@ -325,8 +326,8 @@ void crawl_team_folder_settle(struct crawl *c,
 
     if (!t->folder || !read_note(t->note_fd, &n))
         return;
-    if (frontier_shared_last_commit(t->frontier, n.lease, &last, NULL) !=
-        SEEN_OK)
+    if (frontier_spread_last_commit(t->frontier, n.lease, n.commit, &last,
+                                    NULL) != SEEN_OK)
         t->undecided = true;
     else if (last < n.commit)
         crawl_team_folder_undo(c, length);

@@ -92,7 +92,7 @@ enum seen_code crawl_team_pages(struct crawl *c, const struct crawl_host *host,
                                 void *owner, struct seen_error *why)
 {
     struct taking t = { take, owner, false };
-    enum seen_code code = frontier_shared_next(
+    enum seen_code code = frontier_spread_next(
         crawl_team_of(c)->frontier, host->id, most, take_page, &t, why);
 
     return code == SEEN_OK && t.no_memory ? no_memory(why) : code;
@@ -102,7 +102,7 @@ enum seen_code crawl_team_origin(struct crawl *c,
                                  struct frontier_origin *origin,
                                  struct seen_error *why)
 {
-    return frontier_shared_origin(crawl_team_of(c)->frontier, origin, why);
+    return frontier_spread_origin(crawl_team_of(c)->frontier, origin, why);
 }
 
 enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
@@ -114,8 +114,8 @@ enum seen_code crawl_team_robots(struct crawl *c, struct seen_span origin,
 
     (void)most;
     *kept = (struct crawl_kept_robots){ .found = false };
-    code = frontier_shared_robots(crawl_team_of(c)->frontier, origin, &row,
-                                  why);
+    code = frontier_spread_robots(crawl_team_of(c)->frontier,
+                                  crawl_host_of(origin), origin, &row, why);
     if (code != SEEN_OK)
         return code == SEEN_ABSENT ? SEEN_OK : code;
     *kept = (struct crawl_kept_robots){ .found = true,
@@ -255,7 +255,7 @@ static enum seen_code find_share(struct crawl *c, struct seen_error *why)
 
     if (t->shared && clock_ms() - t->shared < SHARE_EVERY)
         return SEEN_OK;
-    code = frontier_shared_load(t->frontier, &load, why);
+    code = frontier_spread_load(t->frontier, &load, why);
     if (code != SEEN_OK)
         return code;
     t->shared = clock_ms();
@@ -278,7 +278,7 @@ static enum seen_code bring_hosts(struct crawl *c, struct seen_error *why)
         most = t->share;
     if (have >= most)
         return SEEN_OK;
-    code = frontier_shared_lease(t->frontier, (unsigned)(most - have), AHEAD,
+    code = frontier_spread_lease(t->frontier, (unsigned)(most - have), AHEAD,
                                  take_host, &l, why);
     return code == SEEN_OK && l.no_memory ? no_memory(why) : code;
 }
@@ -298,7 +298,7 @@ static enum seen_code claim(struct crawl *c, struct crawl_host *host,
     bool mine;
 
     (void)owner;
-    code = frontier_shared_address(crawl_team_of(c)->frontier, host->id,
+    code = frontier_spread_address(crawl_team_of(c)->frontier, host->id,
                                    span_of(host->claim), &mine, why);
     if (code != SEEN_OK)
         return code;
@@ -382,7 +382,7 @@ static enum seen_code give_back(struct crawl *c, struct seen_error *why)
         row[i] = (struct frontier_return){ some.host[i]->id,
                                            some.host[i]->due - now };
     if (code == SEEN_OK && some.n)
-        code = frontier_shared_release(crawl_team_of(c)->frontier, row, some.n,
+        code = frontier_spread_release(crawl_team_of(c)->frontier, row, some.n,
                                        why);
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; code == SEEN_OK && i < some.n; i++)
@@ -426,7 +426,7 @@ enum seen_code crawl_team_host(struct crawl *c, struct seen_span name,
     pthread_mutex_lock(&c->lock);
     may = may_hand_over(c, of);
     pthread_mutex_unlock(&c->lock);
-    code = frontier_shared_take(crawl_team_of(c)->frontier, name,
+    code = frontier_spread_take(crawl_team_of(c)->frontier, name,
                                 may ? host->id : 0, &row, &given, why);
     if (code == SEEN_OK && !take_host(&l, &row))
         return no_memory(why);

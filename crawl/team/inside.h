@@ -18,7 +18,7 @@
 
 #include <seen/filter.h>
 
-#include "../../frontier/shared.h"
+#include "../../frontier/spread.h"
 #include "../cache/growth.h"
 #include "../cache/server.h"
 #include "../engine/queries.h"
@@ -43,8 +43,9 @@ struct crawl_team_visit {
 struct crawl_team {
     struct crawl_team_settings settings;
     struct crawl_posts posts;
-    struct sql *db;
-    struct frontier_shared *frontier;
+    struct sql *db; /* the home of the frontier */
+    struct frontier_spread *frontier;
+    unsigned database; /* of the frontier, that the next commit is about */
     struct map visits; /* by id */
     char *folder, *name;
     char *note; /* its path: folder.c */

@@ -37,7 +37,7 @@ static enum seen_code join(struct crawl *c, struct seen_error *why)
 {
     struct crawl_team *t = crawl_team_of(c);
     int64_t now = crawl_now(c);
-    enum seen_code code = frontier_shared_join(t->frontier, why);
+    enum seen_code code = frontier_spread_join(t->frontier, why);
 
     if (code != SEEN_OK)
         return code;
@@ -68,13 +68,12 @@ static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
                                             .owner = c };
     enum seen_code code;
 
-    code = sql_connect(&t->db, t->settings.frontier, SQL_CREATE, why);
-    if (code == SEEN_OK)
-        code = frontier_shared_create(t->db, why);
-    if (code == SEEN_OK)
-        code = frontier_shared_open(&t->frontier, t->db, &worker, why);
-    if (code == SEEN_OK)
-        code = crawl_team_cache_open(c, why);
+    code = frontier_spread_open(&t->frontier, t->settings.frontier, &worker,
+                                why);
+    if (code != SEEN_OK)
+        return code;
+    t->db = frontier_spread_home(t->frontier);
+    code = crawl_team_cache_open(c, why);
     return code == SEEN_OK ? join(c, why) : code;
 }
 
@@ -136,8 +135,7 @@ void crawl_team_close(struct crawl *c)
     crawl_team_visits_clear(c);
     crawl_team_aside_close(t);
     crawl_team_folder_close(t);
-    frontier_shared_close(t->frontier);
-    sql_close(t->db);
+    frontier_spread_close(t->frontier);
     crawl_team_cache_close(t);
     free(t->name);
     free(t);
@@ -146,11 +144,13 @@ void crawl_team_close(struct crawl *c)
 
 /* --- the lease --- */
 
-static void warn_of_clock(struct crawl *c)
+static void warn_of_databases(struct crawl *c)
 {
-    int64_t by = frontier_shared_was_set(crawl_team_of(c)->frontier);
+    int64_t by = frontier_spread_was_set(crawl_team_of(c)->frontier);
     struct seen_error why;
 
+    if (frontier_spread_news(crawl_team_of(c)->frontier, &why))
+        crawl_team_warn(c, &why);
     if (!by)
         return;
     seen_fail(&why, SEEN_BUSY, 0,
@@ -171,8 +171,8 @@ enum seen_code crawl_team_renew(struct crawl *c, struct seen_error *why)
         return seen_fail(why, SEEN_ABSENT, 0, "the lease has ended");
     if (clock_ms() - t->renewed < t->settings.lease / 3)
         return SEEN_OK;
-    code = frontier_shared_renew(t->frontier, why);
-    warn_of_clock(c);
+    code = frontier_spread_renew(t->frontier, why);
+    warn_of_databases(c);
     if (code == SEEN_OK)
         note_lease(c, now);
     return code;
@@ -206,6 +206,11 @@ enum seen_code crawl_team_begin_anew(struct crawl *c, struct seen_error *why)
     const struct timespec pause = { .tv_nsec = 5000000 };
     struct crawl_team *t = crawl_team_of(c);
 
+    if (t->undecided)
+        return seen_fail(why, SEEN_IO, 0,
+                         "a database of the frontier is away, and nobody "
+                         "knows whether it did the last commit: start this "
+                         "worker again, which puts its files right");
     t->report.lost_leases++;
     pthread_mutex_lock(&c->lock);
     c->lease_end = 0; /* requests under way are cancelled */
@@ -247,10 +252,9 @@ static enum seen_code leave(struct crawl *c, struct seen_error *why)
     enum seen_code code = SEEN_OK;
 
     if (!crawl_team_of(c)->undecided)
-        code = crawl_commit(c, NULL, why);
-
+        code = crawl_commit_news(c, why);
     if (code == SEEN_OK)
-        code = frontier_shared_leave(crawl_team_of(c)->frontier, why);
+        code = frontier_spread_leave(crawl_team_of(c)->frontier, why);
     return code == SEEN_ABSENT ? SEEN_OK : code; /* the lease ended before */
 }
 

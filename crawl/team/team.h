@@ -64,7 +64,8 @@ struct crawl_posts {
 };
 
 struct crawl_team_settings {
-    const char *frontier; /* sqlite:FILE or postgresql://... */
+    const char *frontier; /* sqlite:FILE or postgresql://..., or several:
+                             frontier/spread.h */
     const char *name;     /* of this worker, for reports */
     unsigned lease;       /* ms */
     unsigned patience;    /* ms to wait for a database that is away */

@@ -99,7 +99,7 @@ static enum seen_code load_visit(struct crawl *c, int64_t id,
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
     visit->id = id;
     visit->runs = true;
-    code = frontier_shared_visit(crawl_team_of(c)->frontier, id, take_row,
+    code = frontier_spread_visit(crawl_team_of(c)->frontier, id, take_row,
                                  &row, why);
     if (code == SEEN_OK && row.job.failed)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
@@ -257,7 +257,7 @@ enum crawl_fate crawl_team_accept(struct crawl *c, struct seen_span message,
             .terms = (int64_t)job->terms,
         };
 
-        code = frontier_shared_begin(t->frontier, &visit, starts.link,
+        code = frontier_spread_begin(t->frontier, &visit, starts.link,
                                      job->starts, &state, why);
     }
     t->report.jobs += code == SEEN_OK;
@@ -341,17 +341,17 @@ static enum seen_code publish_end(struct crawl *c, const struct ended *visit,
 static enum seen_code end_visit(struct crawl *c, const struct ended *visit,
                                 struct seen_error *why)
 {
-    struct frontier_shared *f = crawl_team_of(c)->frontier;
+    struct frontier_spread *f = crawl_team_of(c)->frontier;
     int64_t *records = calloc(visit->shards + 1, sizeof *records);
     enum seen_code code;
 
     if (!records)
         return seen_fail(why, SEEN_NOMEM, 0, "no memory for a visit");
-    code = frontier_shared_records(f, visit->id, records, visit->shards, why);
+    code = frontier_spread_records(f, visit->id, records, visit->shards, why);
     if (code == SEEN_OK)
         code = publish_end(c, visit, records, why);
     if (code == SEEN_OK)
-        code = frontier_shared_ended(f, visit->id, why);
+        code = frontier_spread_ended(f, visit->id, why);
     if (code == SEEN_OK)
         crawl_team_cache_remove(c, visit->id, visit->visit);
     free(records);
@@ -365,7 +365,7 @@ static enum seen_code end_visits(struct crawl *c, bool *left,
     struct ends e = { .n = 0 };
     enum seen_code code;
 
-    code = frontier_shared_visits(crawl_team_of(c)->frontier, FRONTIER_ENDING,
+    code = frontier_spread_visits(crawl_team_of(c)->frontier, FRONTIER_ENDING,
                                   0, take_end, &e, why);
     if (code == SEEN_OK && e.no_memory)
         code = seen_fail(why, SEEN_NOMEM, 0, "no memory for visits");
@@ -433,7 +433,7 @@ static enum seen_code recall(struct crawl *c, int64_t id, bool *left,
     bool more = true;
 
     for (int i = 0; code == SEEN_OK && more && i < BATCHES; i++) {
-        code = frontier_shared_recall(crawl_team_of(c)->frontier, id, weigh,
+        code = frontier_spread_recall(crawl_team_of(c)->frontier, id, weigh,
                                       visit->job, &more, why);
         if (code == SEEN_OK)
             code = crawl_team_renew(c, why);
@@ -456,17 +456,17 @@ static void note_rows(struct crawl *c)
 static enum seen_code look_at_visits(struct crawl *c, bool *any, bool *left,
                                      struct seen_error *why)
 {
-    struct frontier_shared *f = crawl_team_of(c)->frontier;
+    struct frontier_spread *f = crawl_team_of(c)->frontier;
     struct running r = { .c = c };
     struct crawl_team_visit *visit;
     enum seen_code code;
 
     for (size_t at = 0; (visit = map_next(&crawl_team_of(c)->visits, &at));)
         visit->runs = false;
-    code = frontier_shared_visits(f, FRONTIER_RUNNING, 0, take_running, &r,
+    code = frontier_spread_visits(f, FRONTIER_RUNNING, 0, take_running, &r,
                                   why);
     for (size_t i = 0; code == SEEN_OK && i < r.spents; i++) {
-        code = frontier_shared_close_visit(f, r.spent[i], why);
+        code = frontier_spread_close_visit(f, r.spent[i], why);
         visit = map_get(&crawl_team_of(c)->visits, &r.spent[i],
                         sizeof r.spent[i]);
         visit->runs = false;
@@ -523,11 +523,11 @@ enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
     struct crawl_team *t = crawl_team_of(c);
     bool due = !t->looked || clock_ms() - t->looked >= LOOK_EVERY;
     bool any = false, left = false, recalling = false;
-    enum seen_code code;
+    enum seen_code code = frontier_spread_deliver(t->frontier, false, why);
     size_t n = 0;
 
-    if (!due && !t->more)
-        return SEEN_OK;
+    if (code != SEEN_OK || (!due && !t->more))
+        return code;
     code = t->posts.jobs(t->posts.owner, c, &n, why);
     t->more = n > 0;
     if (code == SEEN_IO || code == SEEN_BUSY) { /* it may come back */
@@ -541,10 +541,13 @@ enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
         return SEEN_OK;
     }
     if (code == SEEN_OK)
+        code = frontier_spread_finish(t->frontier, why);
+    if (code == SEEN_OK)
         code = look_at_visits(c, &any, &recalling, why);
     if (code == SEEN_OK)
         code = end_visits(c, &left, why);
     left |= recalling;
+    any |= !frontier_spread_is_whole(t->frontier);
     if (code == SEEN_OK && t->settings.drain && !n && !any && !left)
         code = look_for_jobs(c, &any, why);
     /* A job may have been accepted between the look at the frontier and that
