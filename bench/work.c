@@ -15,7 +15,8 @@
  *     paper     pages and sites of a published experiment
  *
  * on each place: sqlite (one file), postgresql (one database), rabbitmq
- * (frontier on PostgreSQL, queues on RabbitMQ).
+ * (frontier on PostgreSQL, queues on RabbitMQ). With --databases the frontier
+ * is spread over several of one server, whose CPU time is that of all of them.
  *
  * Metrics are those of J. Cho and H. Garcia-Molina, Parallel Crawlers, WWW
  * 2002, section 4, measured so:
@@ -49,23 +50,31 @@ bool work_place_make(const struct work_options *s,
                      struct work_servers *servers, struct work_place *place,
                      const char *name)
 {
-    char database[32], file[PATH_ROOM];
+    char database[32], file[PATH_ROOM], url[PATH_ROOM];
+    size_t len = 0;
 
-    (void)s;
     place->name = name;
     snprintf(database, sizeof database, "run%u", ++servers->made);
     if (!strcmp(name, "sqlite")) {
         process_path(file, database);
-        snprintf(place->frontier, PATH_ROOM, "sqlite:%.480s.db", file);
-        memcpy(place->queue, place->frontier, sizeof place->queue);
+        snprintf(place->queue, sizeof place->queue, "sqlite:%.480s.db", file);
+        memcpy(place->frontier, place->queue, sizeof place->queue);
         return true;
     }
     if (!servers->postgres.server.pid &&
         !bench_postgres_start(&servers->postgres))
         return false;
-    if (!bench_postgres_new(&servers->postgres, database, place->frontier))
-        return false;
-    memcpy(place->queue, place->frontier, sizeof place->queue);
+    for (uint64_t i = 0; i < s->databases; i++) {
+        if (i)
+            snprintf(database, sizeof database, "run%u", ++servers->made);
+        if (!bench_postgres_new(&servers->postgres, database, url))
+            return false;
+        if (!i)
+            memcpy(place->queue, url, sizeof place->queue);
+        len += (size_t)snprintf(place->frontier + len,
+                                sizeof place->frontier - len, "%s%s",
+                                i ? "," : "", url);
+    }
     if (!strcmp(name, "postgresql"))
         return true;
     /* A queue that holds the records of the last run would be read, too. */
@@ -89,14 +98,15 @@ static void show_head(const struct work_options *s, const char *title)
 }
 
 static void show_json(const struct work_run *run, const char *part,
-                      unsigned workers, const struct work_figures *f,
-                      double times)
+                      unsigned workers, uint64_t databases,
+                      const struct work_figures *f, double times)
 {
     printf("{\"bench\": \"work\", \"part\": \"%s\", \"place\": \"%s\", "
            "\"workers\": %u, \"threads\": %llu, \"delay\": %s, ",
            part, run->place->name, workers, (unsigned long long)run->threads,
            run->delay);
     bench_json("pages_per_second", f->rate, ", ");
+    printf("\"databases\": %llu, ", (unsigned long long)databases);
     bench_json("times", times, ", ");
     bench_json("seconds", f->seconds, ", ");
     bench_json("worker_us_per_page", 1e6 * f->workers_cpu / f->distinct, ", ");
@@ -121,7 +131,7 @@ static void show(const struct work_options *s, const struct work_run *run,
     char threads[24] = "-";
 
     if (s->json) {
-        show_json(run, part, workers, f, times);
+        show_json(run, part, workers, s->databases, f, times);
         return;
     }
     if (run->threads)
@@ -347,6 +357,8 @@ static const struct option options[] = {
       "between requests to a host (default 0.25)" },
     { "per-worker", 0, COUNT, "N", AT(own),
       "hosts per worker, where there is a delay (default 32)" },
+    { "databases", 0, COUNT, "N", AT(databases),
+      "of a frontier on PostgreSQL (default 1)" },
     { "only", 0, TEXT, "PLACE", AT(only),
       "only this one: sqlite, postgresql, rabbitmq" },
     { "part", 0, TEXT, "NAME", AT(part),
@@ -375,6 +387,8 @@ static const char *fault(const struct work_options *s)
            : s->links < 2 || s->links > 1000
                ? "--links takes a number from 2 to 1000"
            : !s->own ? "--per-worker takes a number from 1"
+           : !s->databases || s->databases > WORK_DATABASES
+               ? "--databases takes a number from 1 to 4"
            : end == s->delay || *end || !(delay >= 0.01 && delay <= 60)
                ? "--delay takes a number from 0.01 to 60"
            : !place ? "--only takes sqlite, postgresql or rabbitmq"
@@ -389,6 +403,7 @@ int bench_work(char **argv)
                               .links = 20,
                               .hosts = 256,
                               .own = 32,
+                              .databases = 1,
                               .delay = "0.25" };
     const char *wrong;
     int status;

@@ -15,9 +15,11 @@
 #include "site.h"
 
 enum { WORK_WORKERS = 32, WORK_STEPS = 8 }; /* per run, at most */
+enum { WORK_DATABASES = 4 };
 
 struct work_options {
     uint64_t pages, size, links, hosts, own; /* own: hosts per worker */
+    uint64_t databases; /* of a frontier on PostgreSQL */
     const char *delay, *only, *part;
     bool json, help;
     char seen[PATH_ROOM];
@@ -28,7 +30,7 @@ struct work_options {
 /* Where frontier and queue are. */
 struct work_place {
     const char *name;
-    char frontier[PATH_ROOM], queue[PATH_ROOM];
+    char frontier[WORK_DATABASES * PATH_ROOM], queue[PATH_ROOM];
 };
 
 struct work_servers {

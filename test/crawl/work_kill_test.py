@@ -28,14 +28,17 @@ def check(team, web, into=None):
     assert into is None or indexed(into) == web.all()
 
 
-def crawl_with_kills(folder, where, hosts, pages, kills, seed, others=1):
-    """Kill one worker again and again, while others work on. Returns how many pages were asked again."""
+def crawl_with_kills(folder, where, hosts, pages, kills, seed, others=1, between=lambda n: None, crossing=False):
+    """Kill one worker again and again, while others work on; between two kills, do something. crossing: each page has
+    links to pages of all hosts. Returns how many pages were asked again."""
     rng = random.Random(seed)
     with Hosts(hosts, pages) as web:
         team = Team(folder, lease=1, **where(folder))
+        web.links = [web.url(host, "/p%d" % (1 + host % (pages - 1))) for host in range(hosts if crossing else 0)]
         team.enqueue("--delay", DELAY, web.template(folder))
         helpers = [team.worker("--hosts", hosts // 8 + 1) for _ in range(others)]
-        for _ in range(kills):
+        for n in range(kills):
+            between(n)
             before = len(web.log)
             worker = team.worker("--hosts", hosts // 3 + 1)
             if rng.random() < 0.8:              # else it may be killed before its first request
