@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #include "credentials.h"
+#include "raw.h"
 
 /* --- connections --- */
 
@@ -91,6 +92,8 @@ static int on_ready(void *owner, char *remote, char *local, int remote_port,
     else
         x->stale = fetch_socket_waiting(&x->shared->sockets,
                                         (uint16_t)local_port);
+    if (x->is_raw)
+        fetch_raw_listen(x, true);
     return x->stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 

@@ -43,7 +43,6 @@ bool fetch_raw_set(struct fetch_exchange *x, bool raw)
     bool good = true;
 
     SET(CURLOPT_HTTP_TRANSFER_DECODING, raw ? 0L : 1L);
-    SET(CURLOPT_VERBOSE, raw ? 1L : 0L);
     SET(CURLOPT_DEBUGFUNCTION, on_debug);
     SET(CURLOPT_DEBUGDATA, x);
     /* There may be a thousand of these, and a page is mostly shorter. */
@@ -52,6 +51,18 @@ bool fetch_raw_set(struct fetch_exchange *x, bool raw)
 }
 
 /* --- an answer --- */
+
+/*
+ * libcurl makes many texts for whoever listens to it, and only the one of the
+ * request is wanted: it is listened to from when the request is about to be
+ * sent to the first line of the answer.
+ */
+void fetch_raw_listen(struct fetch_exchange *x, bool listen)
+{
+    if (x->raw.listens != listen)
+        curl_easy_setopt(x->easy, CURLOPT_VERBOSE, listen ? 1L : 0L);
+    x->raw.listens = listen;
+}
 
 static void empty(struct buffer *b)
 {
@@ -65,6 +76,7 @@ void fetch_raw_begin(struct fetch_exchange *x)
     struct fetch_raw *raw = &x->raw;
     struct timespec now;
 
+    fetch_raw_listen(x, false);
     clock_gettime(CLOCK_REALTIME, &now);
     raw->started = (uint64_t)now.tv_sec * 1000 +
                    (uint64_t)now.tv_nsec / 1000000;
@@ -87,6 +99,7 @@ enum seen_code fetch_raw_line(struct fetch_exchange *x, const char *line,
 {
     struct buffer *head = &x->raw.head;
 
+    fetch_raw_listen(x, false);
     if (x->head.whole)
         return SEEN_OK;
     if (!x->head.inside) /* a status line: what was before it is a 1xx */

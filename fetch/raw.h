@@ -27,6 +27,7 @@ struct fetch_raw {
     struct buffer sent, head;
     struct fetch_chunks chunks;
     bool ended; /* the last chunk was read */
+    bool listens; /* libcurl tells what it sends */
     enum fetch_cut cut;
     uint64_t started;
     char address[FETCH_ADDRESS], tls[96];
@@ -35,6 +36,9 @@ struct fetch_raw {
 /* Set the exchange's easy handle to hand over answers as they come, or back to
    what it was before. False if there is no memory. */
 bool fetch_raw_set(struct fetch_exchange *x, bool raw);
+
+/* libcurl hands over the request that it sends, for says.sent; or not. */
+void fetch_raw_listen(struct fetch_exchange *x, bool listen);
 
 /* A new request, or another attempt; memory is kept. */
 void fetch_raw_begin(struct fetch_exchange *x);
