@@ -19,7 +19,7 @@
 struct announcement {
     const char *url, *text;
     uint64_t deltas;
-    bool rehash, allow_empty, registry, dry, json, quiet;
+    bool page, rehash, allow_empty, registry, dry, json, quiet;
 };
 
 static const struct option options[] = {
@@ -31,6 +31,9 @@ static const struct option options[] = {
     { "text", 0, TEXT, "yes|no", offsetof(struct announcement, text),
       "write the text form, NAME.csv, beside each filter, too; default: as "
       "the last time, and no the first time" },
+    { "page", 0, FLAG, NULL, offsetof(struct announcement, page),
+      "also write index.html, on which people ask the filters in their "
+      "browsers; one that is there is kept up to date" },
     { "rehash", 0, FLAG, NULL, offsetof(struct announcement, rehash),
       "also read files that look unchanged" },
     { "allow-empty", 0, FLAG, NULL, offsetof(struct announcement, allow_empty),
@@ -157,7 +160,8 @@ static void print_totals(const struct publish_totals *totals, bool dry)
 /* --registry writes two files, and publishes nothing. */
 static enum outcome write_registry(const struct announcement *o, char **folder)
 {
-    if (o->url || o->text || o->deltas || o->rehash || o->allow_empty)
+    if (o->url || o->text || o->deltas || o->page || o->rehash ||
+        o->allow_empty)
         return trouble("--registry only writes an overview; publish the "
                        "filters of %s by another run",
                        *folder);
@@ -183,6 +187,7 @@ static enum outcome run(void *settings, char **folder)
     publishing.deltas = o->deltas ? o->deltas - 1 : PUBLISH_AS_BEFORE;
     if (o->text)
         publishing.text = *o->text == 'y' ? PUBLISH_TEXT : PUBLISH_NO_TEXT;
+    publishing.page = o->page;
     publishing.rehash = o->rehash;
     publishing.allow_empty = o->allow_empty;
     publishing.dry = o->dry;
@@ -229,6 +234,11 @@ const struct command cmd_publish = {
         "to the next, for the last N versions, so that others need not fetch "
         "the whole file. This takes a copy of each filter, in DIR/.publish.\n"
         "\n"
+        "With --page a person can ask for one address or for a list, on any "
+        "web server: index.html, filters.json and the folder seen-page. The "
+        "browser fetches blocks of the filters, and no address leaves it. "
+        "Remove index.html to end that.\n"
+        "\n"
         "A filter that is being written is announced as before; one that is "
         "broken is not announced, and neither is one that holds no URL, "
         "unless --allow-empty is given. doc/sharing.md has the details, with "
@@ -245,7 +255,7 @@ const struct command cmd_publish = {
     .examples =
         "$ seen build -o /srv/haw/haw.seen --meta title=HAW urls.txt\n"
         "$ seen publish /srv/haw --url https://haw.nsk.hr/bloom-filter/\n"
-        "$ seen publish /srv/haw --deltas 8 --quiet\n"
+        "$ seen publish /srv/haw --deltas 8 --page --quiet\n"
         "$ seen publish /srv/mirror --registry archives.txt\n",
     .run = run,
 };

@@ -12,6 +12,7 @@ struct publish_run {
     struct publish_totals *totals;
     struct publish_state was, now; /* of the last run and of this one */
     int64_t time;          /* of this run */
+    bool page;             /* is to be written */
 };
 
 /*

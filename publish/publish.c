@@ -5,6 +5,7 @@
  *     examine each filter; keep versions, make deltas
  *     save the state                from here on the next run would finish it
  *     write the lists               lists of files, then lists of lists
+ *     write the page, if it is wanted
  *     remove what no list names any more
  *
  * So a reader never finds a list that names a missing file. If a run is
@@ -30,6 +31,7 @@
 #include "folder.h"
 #include "lists.h"
 #include "metadata.h"
+#include "publish_page.h"
 #include "text.h"
 #include "versions.h"
 
@@ -269,6 +271,8 @@ static enum seen_code write_all(struct publish_run *r, const char *state,
                              publish_lists_write(r->options, &r->now, m, parts,
                                                  &r->totals->written, why),
                              why);
+    if (code == SEEN_OK && r->page)
+        code = publish_page_write(folder, &r->now, &r->totals->written, why);
     if (code != SEEN_OK)
         return code;
     most(r->now.parts, had, parts);
@@ -305,6 +309,9 @@ static enum seen_code run(struct publish_run *r, const char *state,
     code = take_url(r, why);
     if (code == SEEN_OK)
         code = publish_lists_check(r->options->folder, r->now.deltas, why);
+    if (code == SEEN_OK)
+        code = publish_page_check(r->options->folder, r->options->page,
+                                  &r->page, why);
     if (code == SEEN_OK)
         code = publish_blame(
             "archive.json",

@@ -2,8 +2,8 @@
  * publish.h - put the filters of a folder on the web.
  *
  * Any web server can then serve the folder as an archive: a sitemap that is
- * also the resource list of ResourceSync, a change list with deltas, and the
- * lists that lead to both. doc/sharing.md describes the files.
+ * also the resource list of ResourceSync, a change list with deltas, the lists
+ * that lead to both, and a page on which people ask the filters. doc/sharing.md describes the files.
  *
  *     struct publish_options options = {
  *         .folder = "/srv/haw",
@@ -53,6 +53,8 @@ struct publish_options {
     const char *url; /* NULL: as before */
     uint64_t deltas; /* to keep per file, or PUBLISH_AS_BEFORE */
     enum { PUBLISH_TEXT_AS_BEFORE, PUBLISH_TEXT, PUBLISH_NO_TEXT } text;
+    bool page;                    /* write a page to ask the filters; one that is
+                                     there is kept up to date anyway */
     bool rehash;                  /* also read files that look unchanged */
     bool dry;                     /* write nothing */
     bool allow_empty;             /* announce filters that hold no URL */

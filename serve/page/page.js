@@ -5,6 +5,9 @@
  *     a list   ──> POST agg, piece by piece ──> counts, table, download
  *     archives ──> the table of archives
  *
+ * On a page of `seen publish` a function answers in place of the server:
+ * publish/page/published.js.
+ *
  * All requests are relative to the page, which may be under any path. Answers
  * of the server are put into the document as text, never as HTML: titles and
  * holders may be written by anyone.
@@ -88,11 +91,12 @@ function mark(sign) {
 
 /* An answer of 200, or an Error with a message for people. */
 async function ask(path, options) {
+    const answer = globalThis.seenAnswer;       /* of a published page */
     let reply;
     try {
-        reply = await fetch(path, options);
+        reply = await (answer ? answer(path, options) : fetch(path, options));
     } catch (error) {
-        if (error.name === 'AbortError')
+        if (error.name === 'AbortError' || answer)
             throw error;
         throw new Error('The server cannot be reached. Is the network up?');
     }
