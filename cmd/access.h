@@ -39,7 +39,7 @@ extern const struct access_remote *const access_remote;
 /* How a filter on a web server is asked: of WEB_OPTIONS. */
 struct access_web {
     const char *allow, *ca;
-    uint64_t decoys;
+    uint64_t decoys, timeout;
     bool allow_private, no_cache;
     bool sure; /* nothing will be asked: find out whether the cache is right */
 };
@@ -79,6 +79,9 @@ struct access_options {
       "also connect to private, loopback and link-local addresses" },       \
     { "allow", 0, TEXT, "ADDRESS:PORT,...", offsetof(type, web.allow),      \
       "also connect to these addresses: a server in your own network" },    \
+    { "timeout", 0, DURATION, "TIME", offsetof(type, web.timeout),          \
+      "give up a web server that sends nothing for this long, or less than " \
+      "1 kB/s for twice as long (default 30s)" },                           \
     { "ca", 0, PATH, "FILE", offsetof(type, web.ca),                        \
       "certificates to trust, in PEM (default: the system's)" }
 

@@ -8,6 +8,8 @@
 #include "cost.h"
 #include "input.h"
 
+enum { HOUR = 3600 };
+
 /* The user's folder of a kind, or NULL: nothing says where it is. */
 static char *folder_of(const char *variable, const char *below_home)
 {
@@ -43,6 +45,7 @@ static struct distant_options options_of(const struct access_web *how)
         .tmp = cmd_temporary_folder(),
         .cost = COST_DEFAULT,
         .sure = how->sure,
+        .stall = (unsigned)(how->timeout < HOUR ? how->timeout : HOUR),
         .decoys = (unsigned)how->decoys,
         .allow_private = how->allow_private,
         .allow = how->allow,

@@ -22,6 +22,7 @@
 
 #include <seen/ranges.h>
 
+#include "../lib/disk/disk.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/number.h"
 #include "cache.h"
@@ -30,7 +31,7 @@
 enum {
     REQUEST = 64 << 10, /* bytes that a request is worth */
     MANY = 5,           /* parts that are worth a word before they are fetched */
-    SLOW = 60,          /* seconds with less than 1 kB/s */
+    STALL = 30,         /* seconds */
     RANGE_TIME = 600,   /* seconds of a request for a range, */
     WHOLE_TIME = 6 * 3600 /* and of one that brings the whole file */
 };
@@ -145,8 +146,8 @@ static void distant_free(void *of)
             keep(d);
         if (d->source.sent)
             distant_cache_shrink(&d->entry, d->options.cache_most);
-        distant_entry_close(&d->entry);
     }
+    distant_entry_close(&d->entry);
     fetch_free(d->source.web);
     if (d->source.whole >= 0)
         close(d->source.whole);
@@ -160,19 +161,22 @@ static enum seen_code open_web(struct distant *d, struct seen_error *why)
                                            .allow_private = o->allow_private,
                                            .allow = o->allow,
                                            .stall = o->stall,
-                                           .slow = SLOW,
+                                           .slow = 2 * o->stall,
                                            .timeout = WHOLE_TIME };
 
     return fetch_new(&d->source.web, &options, why);
 }
 
-/* Without a cache, parts are kept in memory. */
+/* Without a cache, parts are kept until the end, in a temporary file: a whole
+   filter may be larger than memory. */
 static void open_cache(struct distant *d, bool anew)
 {
     struct seen_error why;
 
-    if (!d->options.cache)
+    if (!d->options.cache) {
+        d->entry.fd = disk_temporary(d->source.tmp);
         return;
+    }
     d->cached = distant_entry_open(&d->entry, d->options.cache, d->url, anew,
                                    &why) == SEEN_OK;
     if (!d->cached)
@@ -197,6 +201,7 @@ static enum seen_code distant_new(struct distant **out, const char *url,
     d->options.cache_most = or_else(o->cache_most, usual_cache);
     d->options.cost = or_else(o->cost, usual_cost);
     d->options.fresh = or_else(o->fresh, usual_fresh);
+    d->options.stall = o->stall ? o->stall : STALL;
     d->source = (struct distant_source){ .url = d->url,
                                          .most = d->options.most,
                                          .tmp = o->tmp ? o->tmp : "/tmp",
@@ -204,6 +209,7 @@ static enum seen_code distant_new(struct distant **out, const char *url,
                                          .whole = -1,
                                          .say = o->say,
                                          .whose = o->whose };
+    d->entry.fd = -1;
     code = open_web(d, why);
     if (code != SEEN_OK) {
         distant_free(d);
@@ -240,12 +246,14 @@ static enum seen_code open_once(struct seen_filter **out, const char *url,
                                   .close = distant_free,
                                   .decoys = options->decoys };
     enum seen_code code = distant_new(&d, url, options, *again, why);
+    bool kept;
 
     *again = false;
     if (code != SEEN_OK)
         return code;
+    kept = d->entry.kept;
     ranges.of = d;
-    ranges.kept = d->cached ? &d->entry.fd : NULL;
+    ranges.kept = d->entry.fd >= 0 ? &d->entry.fd : NULL;
     if (ranges.decoys)
         code = options->secrets
                    ? distant_secret(options->secrets, url, ranges.secret, why)
@@ -257,7 +265,7 @@ static enum seen_code open_once(struct seen_filter **out, const char *url,
     }
     code = seen_ranges_open(out, &ranges, access, why); /* has d from now on */
     explicit_bzero(ranges.secret, sizeof ranges.secret);
-    *again = code == SEEN_CORRUPT || code == SEEN_MISMATCH;
+    *again = code == SEEN_MISMATCH || (code == SEEN_CORRUPT && kept);
     if (code != SEEN_OK)
         return code;
     code = check_cost(d, *out, why);

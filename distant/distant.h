@@ -47,7 +47,8 @@ struct distant_options {
     bool sure;           /* find out at opening whether what is kept is what
                             the server has: when nothing will be asked */
     unsigned decoys;     /* see <seen/ranges.h> */
-    unsigned stall;      /* seconds without bytes [30] */
+    unsigned stall;      /* seconds without bytes [30]; or twice as many with
+                            less than 1 kB/s */
     bool allow_private;  /* as struct fetch_options, */
     const char *allow;   /* these three */
     const char *authorities;

@@ -9,7 +9,7 @@
 #include "../lib/disk/disk.h"
 #include "../lib/text/number.h"
 
-static const struct fetch_retry_policy patience = { .attempts = 3,
+static const struct fetch_retry_policy patience = { .attempts = 2,
                                                     .pause = 500,
                                                     .patience = 30 };
 

@@ -110,8 +110,9 @@ enum seen_code seen_ranges_open(struct seen_filter **out,
                                 const struct seen_access *options,
                                 struct seen_error *why);
 
-/* What would have to be read to ask for these keys, without decoys. SEEN_UNABLE:
-   f was not opened by seen_ranges_open(). */
+/* What would have to be read to ask for these keys, without decoys. If the kind
+   has a table of places that is not here yet, it is what the table takes.
+   SEEN_UNABLE: f was not opened by seen_ranges_open(). */
 enum seen_code seen_ranges_needed(const struct seen_filter *f,
                                   const struct seen_key *key, size_t n,
                                   struct seen_ranges_need *need,

@@ -279,6 +279,7 @@ struct block_walk {
     bool under;
     enum block_act act;
     struct block_list *list; /* for LIST */
+    bool *index;             /* for LIST: see store_blocks_unread() */
 };
 
 static enum seen_code list_block(struct block_list *l, uint64_t i,
@@ -318,10 +319,10 @@ static const struct block_leaf *find_leaf(const struct store_blocks *b,
                     : NULL;
 }
 
-/* What reach() reads. */
+/* What reach() reads: check it, or list it. *here: reach() can be asked. */
 static enum seen_code check_index(const struct block_walk *w,
                                   const struct seen_filter *f,
-                                  const struct block_leaf *leaf,
+                                  const struct block_leaf *leaf, bool *here,
                                   struct seen_error *why)
 {
     enum seen_code code = SEEN_OK;
@@ -329,8 +330,15 @@ static enum seen_code check_index(const struct block_walk *w,
 
     f->kind->index(f, &from, &to);
     for (uint64_t i = (leaf->at + from) / BLOCK;
-         i * BLOCK < leaf->at + to && code == SEEN_OK; i++)
-        code = check_block(w->b, w->root, i, why);
+         i * BLOCK < leaf->at + to && code == SEEN_OK; i++) {
+        if (w->act != LIST) {
+            code = check_block(w->b, w->root, i, why);
+        } else if (state_of(w->b, i) == UNREAD) {
+            *here = false;
+            *w->index = true;
+            code = list_block(w->list, i, why);
+        }
+    }
     return code;
 }
 
@@ -341,11 +349,12 @@ static enum seen_code walk_leaf(const struct block_walk *w,
     const struct block_leaf *leaf = find_leaf(w->b, f);
     uint64_t at[SEEN_REACH];
     size_t n = 0;
+    bool here = true;
     enum seen_code code = SEEN_OK;
 
     if (leaf && f->kind->index)
-        code = check_index(w, f, leaf, why);
-    if (leaf && code == SEEN_OK)
+        code = check_index(w, f, leaf, &here, why);
+    if (leaf && here && code == SEEN_OK)
         code = f->kind->reach(f, w->key, at, &n, why);
     for (size_t i = 0; i < n && code == SEEN_OK; i++)
         code = visit(w, (leaf->at + at[i]) / BLOCK, why);
@@ -446,15 +455,19 @@ enum seen_code store_blocks_unread(struct store_blocks *b,
                                    const struct seen_filter *f,
                                    const struct seen_key *key, size_t n,
                                    bool under, uint64_t **block, size_t *count,
-                                   struct seen_error *why)
+                                   bool *index, struct seen_error *why)
 {
     struct block_list l = { .n = 0 };
-    struct block_walk w = {
-        .b = b, .root = f, .under = under, .act = LIST, .list = &l
-    };
+    struct block_walk w = { .b = b,
+                            .root = f,
+                            .under = under,
+                            .act = LIST,
+                            .list = &l,
+                            .index = index };
     enum seen_code code = key ? SEEN_OK : list_all(b, &l, why);
     size_t kept = 0;
 
+    *index = false;
     for (size_t i = 0; key && i < n && code == SEEN_OK; i++) {
         w.key = &key[i];
         code = walk(&w, f, why);

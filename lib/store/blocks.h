@@ -56,13 +56,14 @@ enum seen_code store_blocks_check(struct store_blocks *b,
  * For a file whose blocks are fetched when keys need them (ranges.c). The numbers
  * of the blocks that keys read, without those that were found to be sound: in
  * ascending order, each once. Of no keys: of all blocks. The list belongs to the
- * caller.
+ * caller. *index: they only say which blocks keys need, as some kinds have a
+ * table of that among their cells; ask again when they are here.
  */
 enum seen_code store_blocks_unread(struct store_blocks *b,
                                    const struct seen_filter *f,
                                    const struct seen_key *key, size_t n,
                                    bool under, uint64_t **block, size_t *count,
-                                   struct seen_error *why);
+                                   bool *index, struct seen_error *why);
 
 /* Has the file the bytes of this block that the table says? */
 bool store_blocks_here(struct store_blocks *b, uint64_t i);

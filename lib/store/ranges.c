@@ -2,7 +2,8 @@
  * ranges.c - a filter whose blocks are fetched when keys need them.
  *
  *     read 0..128 KiB ──> head, text, table, checked          opening
- *     keys ──> reach() of each leaf ──> blocks                a question
+ *     keys ──> index() of each leaf ──> blocks, first         a question
+ *          ──> reach() of each leaf ──> blocks
  *              without those that were found to be sound
  *              without those that are in the kept file
  *              with the decoys of the others
@@ -169,16 +170,17 @@ static enum seen_code fetch(struct store_distant *d, const uint64_t *block,
 
 /* --- what a question needs -------------------------------------------------- */
 
-/* The blocks of keys that are not here. The list belongs to the caller. */
+/* The blocks of keys that are not here, or those that say which ones these are
+   (*index). The list belongs to the caller. */
 static enum seen_code missing(struct store_distant *d,
                               const struct seen_filter *f,
                               const struct seen_key *key, size_t n, bool under,
-                              uint64_t **block, size_t *count,
+                              uint64_t **block, size_t *count, bool *index,
                               struct seen_error *why)
 {
     size_t all, kept = 0;
     enum seen_code code = store_blocks_unread(
-        d->blocks, f, d->able ? key : NULL, n, under, block, &all, why);
+        d->blocks, f, d->able ? key : NULL, n, under, block, &all, index, why);
 
     for (size_t i = 0; i < all && code == SEEN_OK; i++)
         if (!store_blocks_here(d->blocks, (*block)[i]))
@@ -216,8 +218,9 @@ static enum seen_code rest_of(struct store_distant *d,
 {
     uint64_t *block;
     size_t count;
+    bool index;
     enum seen_code code = store_blocks_unread(d->blocks, f, NULL, 0, false,
-                                              &block, &count, why);
+                                              &block, &count, &index, why);
 
     *rest = bytes_of(d, block, count);
     free(block);
@@ -264,17 +267,25 @@ static enum seen_code add_decoys(struct store_distant *d, uint64_t **block,
     return SEEN_OK;
 }
 
+/* How much is fetched. */
+enum extent {
+    INDEX, /* what everybody needs who asks, so that it gives nothing away */
+    SOME,
+    ALL
+};
+
 /* Fetch what is missing: the blocks of the list, which may be none, or all if
    that is better. */
 static enum seen_code obtain(struct store_distant *d,
                              const struct seen_filter *f, uint64_t **block,
-                             size_t *count, bool all, struct seen_error *why)
+                             size_t *count, enum extent extent,
+                             struct seen_error *why)
 {
-    bool rather = all;
+    bool rather = extent == ALL, index;
     uint64_t rest;
     enum seen_code code = SEEN_OK;
 
-    if (!all)
+    if (extent == SOME)
         code = add_decoys(d, block, count, why);
     if (code == SEEN_OK && d->ranges.weigh) {
         code = rest_of(d, f, &rest, why);
@@ -284,9 +295,9 @@ static enum seen_code obtain(struct store_distant *d,
             code = d->ranges.weigh(d->ranges.of, &need, &rather, why);
         }
     }
-    if (code == SEEN_OK && rather && !all) {
+    if (code == SEEN_OK && rather && extent != ALL) {
         free(*block);
-        code = missing(d, f, NULL, 0, false, block, count, why);
+        code = missing(d, f, NULL, 0, false, block, count, &index, why);
     }
     if (code == SEEN_OK)
         code = fetch(d, *block, *count, why);
@@ -301,21 +312,28 @@ static enum seen_code check(struct seen_storage *s,
     struct store_distant *d = (struct store_distant *)s;
     uint64_t *block;
     size_t count;
+    bool index;
     enum seen_code code;
 
     if (store_blocks_whole(d->blocks))
         return SEEN_OK;
     code = store_blocks_unread(d->blocks, f, d->able ? key : NULL, n, under,
-                               &block, &count, why);
+                               &block, &count, &index, why);
     free(block);
     if (code != SEEN_OK || !count)
         return code;
     pthread_mutex_lock(&d->mutex);
-    code = missing(d, f, key, n, under, &block, &count, why);
-    if (code == SEEN_OK)
-        code = obtain(d, f, &block, &count, !key || !d->able, why);
+    do {
+        code = missing(d, f, key, n, under, &block, &count, &index, why);
+        if (code == SEEN_OK && (count || !index))
+            code = obtain(d, f, &block, &count,
+                          !key || !d->able ? ALL
+                          : index          ? INDEX
+                                           : SOME,
+                          why);
+        free(block);
+    } while (code == SEEN_OK && index);
     pthread_mutex_unlock(&d->mutex);
-    free(block);
     return code;
 }
 
@@ -327,12 +345,13 @@ enum seen_code seen_ranges_needed(const struct seen_filter *f,
     struct store_distant *d = distant_of(f);
     uint64_t *block, rest;
     size_t count;
+    bool index;
     enum seen_code code;
 
     memset(need, 0, sizeof *need);
     if (!d)
         return seen_fail(why, SEEN_UNABLE, 0, "is not read by ranges");
-    code = missing(d, f, key, n, false, &block, &count, why);
+    code = missing(d, f, key, n, false, &block, &count, &index, why);
     if (code == SEEN_OK)
         code = rest_of(d, f, &rest, why);
     if (code == SEEN_OK)

@@ -245,6 +245,55 @@ TEST(a_longer_beginning_takes_a_second_range)
     drop(&s);
 }
 
+/* Of shards, the table says in which block a key is. */
+TEST(what_says_where_keys_are_is_read_before_them)
+{
+    enum { MANY = 300000 };
+    struct seen_plan plan = plan_of("shards", MANY);
+    struct source s = { .len = 0 };
+    struct seen_build *b;
+    struct seen_filter *f;
+    struct seen_key *all = calloc(MANY, sizeof *all);
+    bool seen[KEYS];
+
+    for (size_t i = 0; i < MANY; i++) {
+        all[i] = key[i % KEYS];
+        all[i].lo += (i / KEYS) * 0x9e3779b97f4a7c15u;
+    }
+    assert_int_equal(seen_build_new(&b, &plan, 1, NULL), SEEN_OK);
+    assert_int_equal(seen_build_add(b, 0, all, MANY, NULL), SEEN_OK);
+    assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    free(all);
+    s.bytes = slurp(path, &s.len);
+    assert_true(s.len > SEEN_RANGES_FIRST + 2 * BLOCK);
+    f = open_at(&s);
+    for (size_t i = 0; i < 20; i++)
+        assert_int_equal(seen_filter_has(f, key + i, 1, seen, NULL), SEEN_OK);
+    /* The table, and each block once. */
+    assert_true(s.calls <= 2 + s.len / BLOCK);
+    assert_holds(f, KEYS);
+    seen_filter_free(f);
+    f = open_at(&s);
+    s.calls = 0;
+    assert_holds(f, KEYS);
+    assert_int_equal(s.calls, 2);
+    seen_filter_free(f);
+    for (s.honest = 0; s.honest < 3; s.honest++) {
+        struct seen_ranges r = ranges_of(&s);
+
+        s.lie = ZEROS;
+        s.calls = 0;
+        if (seen_ranges_open(&f, &r, NULL, NULL) != SEEN_OK)
+            continue;
+        assert_int_equal(seen_filter_has(f, key, KEYS, seen, NULL),
+                         SEEN_CORRUPT);
+        seen_filter_free(f);
+    }
+    drop(&s);
+}
+
 TEST(many_keys_are_asked_in_one_call_with_neighbours_as_one_range)
 {
     struct source s;
@@ -756,6 +805,7 @@ int main(void)
         FRESH(a_question_to_blocked_reads_the_beginning_once_and_one_block),
         FRESH(the_first_range_has_the_beginning_of_1_gb),
         FRESH(a_longer_beginning_takes_a_second_range),
+        FRESH(what_says_where_keys_are_is_read_before_them),
         FRESH(many_keys_are_asked_in_one_call_with_neighbours_as_one_range),
         FRESH(what_was_kept_is_not_read_again),
         FRESH(a_kept_file_is_not_trusted),
