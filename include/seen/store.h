@@ -163,6 +163,10 @@ enum seen_code seen_store_close(struct seen_filter *f, struct seen_error *why);
  * closing a filter that is full fills in all that are missing, for some 10 ns
  * per key that was ever added.
  *
+ * A log that is four times as long as it need be, because keys were added again,
+ * is replaced by one without repetitions, also in slices. That takes as much
+ * disk again, for a while, and up to 100 MB of memory.
+ *
  * The log has mode 0600: hashes of URLs can be guessed. Copies of the file
  * alone answer as ever, and so does seen_store_save(); they cannot grow, like a
  * filter whose log was lost, damaged, or passed by a program that does not know

@@ -105,6 +105,7 @@
 #include "../disk/disk.h"
 #include "grow.h"
 #include "meta.h"
+#include "sieve.h"
 #include "text.h"
 
 struct store_renewal {
@@ -387,8 +388,7 @@ enum seen_code store_checkpoint(struct store_writer *w, bool closing,
         store_meta_keep(&w->metas, was);
     if (code == SEEN_OK)
         w->changed_at = 0;
-    if (code == SEEN_OK && !w->growth) /* or the next time */
-        store_keys_compact(&w->keys, &w->paths, seen_filter_entries(w->f),
-                           NULL);
+    if (code == SEEN_OK)
+        store_sieve_look(w);
     return code;
 }

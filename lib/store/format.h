@@ -40,7 +40,8 @@
  *     ├── journal.c   records of changes, appended and read
  *     ├── replay.c    the same applied to a filter
  *     ├── keys.c      all keys, of a filter that keeps them
- *     └── grow.c      a larger filter made from them
+ *     ├── grow.c      a larger filter made from them
+ *     └── sieve.c     the same keys, each once
  */
 #ifndef SEEN_STORE_FORMAT_H
 #define SEEN_STORE_FORMAT_H

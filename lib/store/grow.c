@@ -70,6 +70,7 @@
 #include "../disk/disk.h"
 #include "../filter/tree.h"
 #include "grow.h"
+#include "sieve.h"
 
 enum {
     WHOLE = 32,
@@ -441,23 +442,36 @@ static enum seen_code work(struct store_writer *w, uint64_t pay, uint64_t few,
     return code;
 }
 
-void store_grow_work(struct store_writer *w, size_t n)
+static void work_slice(struct store_writer *w, uint64_t pay)
 {
-    const uint64_t pay = STORE_GROW_LEAST + STORE_GROW_PER_KEY * (uint64_t)n;
     struct seen_error reason;
     enum seen_code code;
 
-    if (pthread_mutex_trylock(&w->growing))
-        return; /* another thread fills it */
+    store_sieve_cancel(w);
     code = work(w, pay, FEW, &reason);
     if (code != SEEN_OK) {
         give_up(w, code, &reason, NULL);
-    } else {
-        pthread_mutex_lock(&w->mutex);
-        w->growth->due = filled(w->growth, w, store_keys_written(&w->keys),
-                                FEW);
-        pthread_mutex_unlock(&w->mutex);
+        return;
     }
+    pthread_mutex_lock(&w->mutex);
+    w->growth->due = filled(w->growth, w, store_keys_written(&w->keys), FEW);
+    pthread_mutex_unlock(&w->mutex);
+}
+
+void store_grow_work(struct store_writer *w, size_t n)
+{
+    const uint64_t pay = STORE_GROW_LEAST + STORE_GROW_PER_KEY * (uint64_t)n;
+    bool wanted;
+
+    if (pthread_mutex_trylock(&w->growing))
+        return; /* another thread works on it */
+    pthread_mutex_lock(&w->mutex);
+    wanted = store_grow_wanted(w);
+    pthread_mutex_unlock(&w->mutex);
+    if (wanted)
+        work_slice(w, pay);
+    else if (store_sieve_wanted(w))
+        store_sieve_work(w, pay);
     pthread_mutex_unlock(&w->growing);
 }
 
@@ -551,6 +565,7 @@ enum seen_code store_grow_swap(struct store_writer *w, struct seen_error *why)
 
     if (w->condemned)
         return condemn(w, why);
+    store_sieve_cancel(w);
     if (code == SEEN_OK)
         code = store_keys_write(&w->keys, w->f, &w->journal, &reason);
     if (code == SEEN_OK)

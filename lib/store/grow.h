@@ -24,7 +24,8 @@ enum {
 /* Is there something to work on? The mutex is locked. */
 bool store_grow_wanted(struct store_writer *w);
 
-/* Work on it, for n keys that were added. For a thread that counts as adding. */
+/* Work on it, or else on sieving the log (sieve.h), for n keys that were added.
+   For a thread that counts as adding. */
 void store_grow_work(struct store_writer *w, size_t n);
 
 /* Is the larger filter filled? The mutex is locked. */

@@ -58,11 +58,8 @@
  *
  * Keys that are added again are logged again: the filter cannot tell one that it
  * has from one that it takes for another by mistake, and a larger filter would
- * deny the latter. When a log is four times as long as it need be, a new one is
- * written beside it and renamed over it. It has one slot, which names the file
- * as it is, as the old one does; so it does not matter which of the two is
- * there after a crash. Repetitions are found by a table of two million keys; a
- * log of more distinct ones is read once per two million.
+ * deny the latter. When a log is four times as long as it need be, another one
+ * replaces it (sieve.c).
  *
  * Who may read it? Hashes of URLs can be guessed, so the log has mode 0600,
  * whatever the file has, and nothing publishes or serves it. Of a keyed filter
@@ -327,10 +324,9 @@ static void give_owner(int fd, const char *path)
         return; /* then it belongs to whoever adds */
 }
 
-/* A new file for keys, which nobody else can have open. */
-static enum seen_code make_file(int *fd, const char *path,
-                                const struct store_paths *p,
-                                struct seen_error *why)
+enum seen_code store_keys_make(int *fd, const char *path,
+                               const struct store_paths *p,
+                               struct seen_error *why)
 {
     *fd = -1;
     if (unlink(path) && errno != ENOENT)
@@ -350,7 +346,7 @@ enum seen_code store_keys_begin(struct store_keys_log *k,
 
     if (!k->kept || !k->whole || k->fd >= 0)
         return SEEN_OK;
-    code = make_file(&k->fd, p->keys, p, why);
+    code = store_keys_make(&k->fd, p->keys, p, why);
     if (code == SEEN_OK)
         code = write_first(k, why);
     if (code == SEEN_OK)
@@ -360,7 +356,7 @@ enum seen_code store_keys_begin(struct store_keys_log *k,
     return code;
 }
 
-static uint64_t sum_of(uint64_t lo, uint64_t hi)
+uint64_t store_keys_sum(uint64_t lo, uint64_t hi)
 {
     return seen_mix(lo ^ seen_mix(hi));
 }
@@ -393,7 +389,7 @@ static enum seen_code append(struct store_keys_log *k,
         for (size_t i = done; i < done + some; i++, to += KEY_BYTES) {
             little_put_64(to, key[i].lo);
             little_put_64(to + 8, key[i].hi);
-            k->next.sum += sum_of(key[i].lo, key[i].hi);
+            k->next.sum += store_keys_sum(key[i].lo, key[i].hi);
         }
         k->next.count += some;
         k->tail_n += some;
@@ -489,7 +485,7 @@ enum seen_code store_keys_read(const struct store_keys_log *k, uint64_t at,
         const uint64_t hi = little_64(bytes + i * KEY_BYTES + 8);
 
         key[i] = (struct seen_key){ .lo = lo, .hi = hi };
-        *sum += sum_of(lo, hi);
+        *sum += store_keys_sum(lo, hi);
     }
     return code;
 }
@@ -544,126 +540,34 @@ void store_keys_condemn(struct store_keys_log *k)
     write_slot(k, k->at, &k->now, NULL); /* or the next writer finds out */
 }
 
-/* --- without repetitions ------------------------------------------------- */
+/* --- replacing it ------------------------------------------------------- */
 
-enum {
-    SLOTS_MOST = 1 << 22, /* of a table: 64 MB */
-    PER_PASS = SLOTS_MOST / 2,
-    WORTH = 4,
-    LEAST = 16384
-};
-
-struct store_keys_sieve {
-    struct store_keys_log *from, to; /* to: its `next` is counted */
-    uint64_t (*table)[2]; /* lo, hi; both 0 in a free slot */
-    size_t slots, held;
-    uint64_t salt; /* authors of URLs do not know it, and so not the slot */
-    unsigned pass, passes;
-    bool zero; /* the key of zeros was met */
-};
-
-/* Is it new? If so, remember it. */
-static bool meet(struct store_keys_sieve *s, uint64_t lo, uint64_t hi)
-{
-    size_t at = (size_t)seen_mix(lo ^ seen_mix(hi ^ s->salt)) & (s->slots - 1);
-    bool was = s->zero;
-
-    if (!lo && !hi) {
-        s->zero = true;
-        return !was;
-    }
-    for (; s->table[at][0] || s->table[at][1]; at = (at + 1) & (s->slots - 1))
-        if (s->table[at][0] == lo && s->table[at][1] == hi)
-            return false;
-    s->table[at][0] = lo;
-    s->table[at][1] = hi;
-    s->held++;
-    return true;
-}
-
-static enum seen_code sieve(void *whose, const struct seen_key *key, size_t n,
-                            struct seen_error *why)
-{
-    struct store_keys_sieve *s = whose;
-    enum seen_code code = SEEN_OK;
-
-    for (size_t i = 0; i < n && code == SEEN_OK; i++) {
-        if ((key[i].hi >> 32) * s->passes >> 32 != s->pass)
-            continue;
-        if (s->held == s->slots / 4 * 3)
-            return seen_fail(why, SEEN_FULL, 0, "more keys than expected");
-        if (meet(s, key[i].lo, key[i].hi))
-            code = append(&s->to, &key[i], 1, why);
-    }
-    return code;
-}
-
-static enum seen_code sieve_all(struct store_keys_sieve *s,
+enum seen_code store_keys_renew(struct store_keys_log *k,
+                                const struct store_paths *p, int *fd,
+                                uint64_t fewer, uint64_t less,
                                 struct seen_error *why)
 {
-    struct journal none = { .fd = -1 };
-    enum seen_code code = SEEN_OK;
-
-    for (s->pass = 0; s->pass < s->passes && code == SEEN_OK; s->pass++) {
-        memset(s->table, 0, s->slots * sizeof *s->table);
-        s->held = 0;
-        code = store_keys_each(s->from, NULL, &none, sieve, s, why);
-    }
-    if (code == SEEN_OK)
-        code = write_tail(&s->to, why);
-    s->to.now = s->to.next;
-    return code == SEEN_OK ? write_first(&s->to, why) : code;
-}
-
-enum seen_code store_keys_compact(struct store_keys_log *k,
-                                  const struct store_paths *p, double entries,
-                                  struct seen_error *why)
-{
-    double need = entries > LEAST ? entries : LEAST;
-    struct store_keys_sieve *s;
-    enum seen_code code = SEEN_OK;
+    struct store_keys_log to = *k;
     bool swapped = false;
+    enum seen_code code;
 
-    if (!k->kept || !k->whole || k->fd < 0 || k->now.count < k->try_at ||
-        k->noted != k->now.applied || !((double)k->now.count > WORTH * need))
-        return SEEN_OK;
-    k->try_at = 2 * k->now.count; /* if this one fails */
-    s = calloc(1, sizeof *s);
-    if (s) {
-        s->slots = SLOTS_MOST;
-        while ((double)s->slots > 4 * need)
-            s->slots /= 2;
-        s->table = calloc(s->slots, sizeof *s->table);
-    }
-    if (!s || !s->table) {
-        free(s);
-        return seen_fail(why, SEEN_NOMEM, 0, "no memory for a log of keys");
-    }
-    s->from = k;
-    s->salt = k->now.identity;
-    s->passes = 1 + (unsigned)(entries / PER_PASS);
-    s->to.next.identity = k->now.identity;
-    s->to.next.applied = k->now.applied;
-    code = make_file(&s->to.fd, p->next, p, why);
+    to.fd = *fd;
+    to.at = 0;
+    to.now.count -= fewer;
+    to.now.sum -= less;
+    code = write_first(&to, why);
     if (code == SEEN_OK)
-        code = sieve_all(s, why);
-    if (code == SEEN_OK)
-        code = disk_swap(s->to.fd, p->next, p->keys, &swapped, why);
-    else if (s->to.fd >= 0)
-        unlink(p->next);
-    if (swapped) {
-        close(k->fd);
-        k->fd = s->to.fd;
-        k->now = s->to.now;
-        k->at = 0;
-        k->try_at = 0;
-        forget_tail(k);
-    } else if (s->to.fd >= 0) {
-        close(s->to.fd);
-    }
-    free(s->to.tail);
-    free(s->table);
-    free(s);
+        code = disk_swap(*fd, p->grow, p->keys, &swapped, why);
+    if (!swapped)
+        return code;
+    close(k->fd);
+    k->fd = *fd;
+    *fd = -1;
+    k->at = 0;
+    k->now = to.now;
+    k->next.count -= fewer;
+    k->next.sum -= less;
+    k->try_at = 0;
     return code;
 }
 

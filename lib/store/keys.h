@@ -53,7 +53,7 @@ struct store_keys_log {
     size_t tail_n;
     bool written;           /* next is in the other slot */
     uint64_t try_at;        /* keys: repetitions could not be removed, which is
-                               not tried again before it has so many */
+                               not tried again before it has so many: sieve.c */
 };
 
 /*
@@ -128,16 +128,25 @@ enum seen_code store_keys_each(struct store_keys_log *k,
                                journal_take *take, void *whose,
                                struct seen_error *why);
 
+/* What a key adds to the sum of a log. */
+uint64_t store_keys_sum(uint64_t lo, uint64_t hi);
+
+/* A new file for keys, which nobody else can have open. */
+enum seen_code store_keys_make(int *fd, const char *path,
+                               const struct store_paths *p,
+                               struct seen_error *why);
+
 /*
- * For the writer of a file with the head that the log names: once the log is
- * four times as long as a filter of `entries` keys needs, because keys were
- * added again, write a new one without repetitions. On failure the log is as it
- * was, and this does nothing until it is twice as long: each try reads all of
- * it, once per 2 million keys that differ.
+ * Replace the log by the file *fd at p->grow, which has its keys but for
+ * `fewer`, with the sum `less`, among those that the slot counts. All keys are
+ * written, and the log, too. *fd is -1 once it belongs to the log. On failure
+ * the log is as it was, or only the flush of the folder failed; which of the two
+ * is there after a crash does not matter.
  */
-enum seen_code store_keys_compact(struct store_keys_log *k,
-                                  const struct store_paths *p, double entries,
-                                  struct seen_error *why);
+enum seen_code store_keys_renew(struct store_keys_log *k,
+                                const struct store_paths *p, int *fd,
+                                uint64_t fewer, uint64_t less,
+                                struct seen_error *why);
 
 /* Remove the log, for good. */
 enum seen_code store_keys_forget(struct store_keys_log *k,

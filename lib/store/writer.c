@@ -24,6 +24,7 @@
 #include "grow.h"
 #include "meta.h"
 #include "reader.h"
+#include "sieve.h"
 
 /* Seal the file; then its journal is no longer needed. */
 static enum seen_code finish(struct store_writer *w, struct seen_error *why)
@@ -37,6 +38,8 @@ static enum seen_code finish(struct store_writer *w, struct seen_error *why)
     store_grow_cancel(w);
     code = store_checkpoint(w, true, why);
     if (code == SEEN_OK)
+        store_sieve_end(w);
+    if (code == SEEN_OK)
         unlink(w->paths.journal); /* one that belonged to another file */
     store_writer_admit(w);
     return code;
@@ -48,6 +51,7 @@ static void writer_free(struct store_writer *w)
 
     store_writer_stop(w);
     store_grow_cancel(w);
+    store_sieve_cancel(w);
     if (w->f)
         store_cells_unmap(w->f, &w->map);
     store_blocks_free(w->blocks);
@@ -462,6 +466,7 @@ enum seen_code seen_store_forget_keys(struct seen_filter *f,
                          "the filter does not keep its keys");
     store_writer_exclude(w);
     store_grow_cancel(w);
+    store_sieve_cancel(w);
     code = store_keys_forget(&w->keys, &w->paths, why);
     if (code == SEEN_OK)
         code = seen_meta_set(f, KEYS_META, NULL, why);

@@ -5,6 +5,7 @@
  *     writer_add.c   journal first, cells after it
  *     checkpoint.c   bring the file up to date
  *     grow.c         a larger filter in place of a full one
+ *     sieve.c        a log of keys without repetitions
  */
 #ifndef SEEN_STORE_WRITER_H
 #define SEEN_STORE_WRITER_H
@@ -38,6 +39,8 @@ struct store_writer {
     struct store_keys_log keys;        /* changed while no thread adds */
     pthread_mutex_t growing;    /* taken before `mutex` */
     struct store_growth *growth; /* grow.c; NULL: none */
+    struct store_sieve *sieve;   /* sieve.c; NULL: none */
+    bool repeats;                /* and one is to begin */
     bool condemned;              /* the log was found to be damaged, and the
                                     filter still has no limit */
     /* Numbers of changes: */

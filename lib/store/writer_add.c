@@ -25,6 +25,7 @@
 #include "../disk/disk.h"
 #include "../filter/cells.h"
 #include "grow.h"
+#include "sieve.h"
 
 enum { FEW = 1024 }; /* keys, in the middle of which nothing need grow */
 
@@ -249,12 +250,14 @@ static void shorten(struct store_writer *w)
     store_writer_admit(w);
 }
 
-/* Only one thread uses the filter, so this may replace it. */
-static void grow(struct store_writer *w)
+/* Replace the filter, if only this thread uses it, and the log. */
+static void exchange(struct store_writer *w)
 {
     store_writer_exclude(w);
-    if (store_grow_due(w))
+    if (store_grow_due(w) && !w->f->stripes)
         store_grow_swap(w, NULL);
+    if (store_sieve_due(w))
+        store_sieve_swap(w);
     store_writer_admit(w);
 }
 
@@ -270,19 +273,21 @@ void store_writer_after(struct seen_storage *s, uint64_t first, size_t n,
         store_cells_kept(&w->map, SEEN_OK, NULL) == SEEN_OK)
         journal_undo(&w->journal, first + done, n - done, NULL);
     late = w->journal.end > w->most && !is_held(w);
-    grows = w->keys.kept && !is_held(w) && store_grow_wanted(w);
+    grows = w->keys.kept && !is_held(w) &&
+            (store_grow_wanted(w) || store_sieve_wanted(w));
     if (grows) {
         pthread_mutex_unlock(&w->mutex);
         store_grow_work(w, n);
         pthread_mutex_lock(&w->mutex);
     }
-    due = grows && !w->f->stripes && store_grow_due(w);
+    due = grows &&
+          ((!w->f->stripes && store_grow_due(w)) || store_sieve_due(w));
     leave(w);
     pthread_mutex_unlock(&w->mutex);
     if (late)
         shorten(w);
     if (due)
-        grow(w);
+        exchange(w);
 }
 
 /* Is there a journal with room for n keys, and is it open for writing? */
@@ -308,8 +313,8 @@ bool store_writer_hold(struct store_writer *w, size_t n)
     if (pthread_mutex_trylock(&w->mutex))
         return false;
     can = !w->exclusive && !w->held && !w->failed && has_room(w, n) &&
-          (!w->keys.kept ||
-           (w->f->stripes && n <= FEW && !store_grow_wanted(w)));
+          (!w->keys.kept || (w->f->stripes && n <= FEW &&
+                             !store_grow_wanted(w) && !store_sieve_wanted(w)));
     if (can) {
         w->held = true;
         w->holder = pthread_self();

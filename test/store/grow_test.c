@@ -329,6 +329,66 @@ TEST(a_writer_that_adds_little_and_closes_fills_nothing_in_vain)
     seen_filter_free(f);
 }
 
+static uint64_t bytes_written;
+
+static ssize_t counted_pwrite(int fd, const void *from, size_t len, off_t at)
+{
+    bytes_written += len;
+    return pwrite(fd, from, len, at);
+}
+
+static enum seen_code count_keys(void *to, const struct seen_key *keys,
+                                 size_t n, struct seen_error *why)
+{
+    (void)keys, (void)why;
+    *(uint64_t *)to += n;
+    return SEEN_OK;
+}
+
+/*
+ * A log of many repetitions, of more keys than one table takes. Each key of it
+ * is written at most three times: when it comes, into its part, and into the
+ * new log; and to the journal.
+ */
+TEST(repetitions_are_removed_in_slices_and_in_linear_time)
+{
+    enum { HELD = 140000, ROUNDS = 12 };
+    struct seen_filter *f;
+    uint64_t all = 0, least = UINT64_MAX, kept = 0, longest = 0;
+    struct stat it;
+    char log[128];
+
+    create("blocked", 2 * HELD);
+    beside(log, ".keys");
+    f = open_as(SEEN_SYNC_NO);
+    disk_pwrite = counted_pwrite;
+    for (int i = 0; i < ROUNDS; i++) {
+        for (uint64_t n = 0; n < HELD; n += 500) {
+            bytes_written = 0;
+            add_numbers(f, n, n + 500);
+            all += bytes_written;
+            longest = bytes_written > longest ? bytes_written : longest;
+        }
+        assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_OK);
+        assert_int_equal(stat(log, &it), 0);
+        if (i > 4 && (uint64_t)it.st_size < least)
+            least = (uint64_t)it.st_size;
+    }
+    disk_pwrite = pwrite;
+    assert_in_range(least, 16 * HELD, 16 * 3 * HELD); /* not 16 * 6 */
+    assert_in_range(all, 2 * 16 * HELD * ROUNDS, 4 * 16 * HELD * ROUNDS);
+    assert_in_range(longest, 1,
+                    32 * (STORE_GROW_LEAST + STORE_GROW_PER_KEY * 500));
+    assert_int_equal(seen_store_keys(f, count_keys, &kept, NULL), SEEN_OK);
+    assert_in_range(kept, HELD, 5 * HELD);
+    assert_has_numbers(f, HELD);
+    add_numbers(f, HELD, 3 * HELD); /* it grows from what is left */
+    assert_has_numbers(f, 3 * HELD);
+    assert_true(seen_filter_plan(f)->capacity >= 3 * HELD);
+    assert_true(seen_store_grows(f, NULL));
+    seen_filter_free(f);
+}
+
 /* A killed process loses nothing that it wrote. */
 static int no_flush(int fd)
 {
@@ -350,6 +410,7 @@ int main(void)
         FRESH(a_writer_that_dies_after_any_slice_loses_nothing),
         FRESH(readers_have_all_keys_while_it_grows),
         FRESH(a_writer_that_adds_little_and_closes_fills_nothing_in_vain),
+        FRESH(repetitions_are_removed_in_slices_and_in_linear_time),
     };
 
     disk_fdatasync = disk_fsync = no_flush; /* which would take seconds */

@@ -178,7 +178,7 @@ static ssize_t no_new_log(int fd, const void *from, size_t len, off_t at)
 
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     n = readlink(link, name, sizeof name);
-    if (n < 4 || memcmp(name + n - 4, ".new", 4) != 0 || at < KEYS_HEAD)
+    if (n < 5 || memcmp(name + n - 5, ".grow", 5) != 0 || at < KEYS_HEAD)
         return pwrite(fd, from, len, at);
     refusals++;
     errno = ENOSPC;
@@ -196,8 +196,8 @@ TEST(repetitions_that_cannot_be_removed_are_tried_again_at_twice_the_length)
     f = open_it();
     refusals = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        add(f, 0, KEYS);
         disk_pwrite = no_new_log;
+        add(f, 0, KEYS);
         assert_int_equal(seen_store_checkpoint(f, NULL), SEEN_OK);
         disk_pwrite = pwrite;
     }
