@@ -3,21 +3,15 @@
 
 #include <string.h>
 
+#include "little.h"
+
 static uint64_t rotate(uint64_t x, int by)
 {
     return x << by | x >> (64 - by);
 }
 
-static uint64_t word(const unsigned char *p)
-{
-    uint64_t x = 0;
-
-    for (int i = 7; i >= 0; i--)
-        x = x << 8 | p[i];
-    return x;
-}
-
-static void rounds(uint64_t v[4], int n)
+/* Always with a constant `n`, so that it becomes code without a loop. */
+static inline __attribute__((always_inline)) void rounds(uint64_t v[4], int n)
 {
     while (n--) {
         v[0] += v[1], v[1] = rotate(v[1], 13) ^ v[0], v[0] = rotate(v[0], 32);
@@ -30,7 +24,7 @@ static void rounds(uint64_t v[4], int n)
 void sip_hash(const unsigned char secret[SIP_SECRET], const void *bytes,
               size_t len, uint64_t *lo, uint64_t *hi)
 {
-    uint64_t k0 = word(secret), k1 = word(secret + 8);
+    uint64_t k0 = little_64(secret), k1 = little_64(secret + 8);
     uint64_t v[4] = { k0 ^ UINT64_C(0x736f6d6570736575),
                       k1 ^ UINT64_C(0x646f72616e646f6d) ^ 0xee,
                       k0 ^ UINT64_C(0x6c7967656e657261),
@@ -40,7 +34,7 @@ void sip_hash(const unsigned char secret[SIP_SECRET], const void *bytes,
     uint64_t m;
 
     for (size_t i = 0; i < len / 8; i++, p += 8) {
-        m = word(p);
+        m = little_64(p);
         v[3] ^= m;
         rounds(v, 2);
         v[0] ^= m;
@@ -48,7 +42,7 @@ void sip_hash(const unsigned char secret[SIP_SECRET], const void *bytes,
     if (len % 8)
         memcpy(tail, p, len % 8);
     tail[7] = (unsigned char)len;
-    m = word(tail);
+    m = little_64(tail);
     v[3] ^= m;
     rounds(v, 2);
     v[0] ^= m;

@@ -6,6 +6,7 @@
 
 #include <seen/url.h>
 
+#include "../text/ascii.h"
 #include "ip.h"
 
 /* The forbidden host code points; in a domain, also controls, % and DEL. */
@@ -16,10 +17,16 @@ static bool forbidden(char c, bool domain)
     return !c || strchr("\t\n\r #/:<>?@[\\]^|", c);
 }
 
+/* What most hosts have and all may have. */
+static bool usual(char c)
+{
+    return ascii_letter(c) || ascii_digit(c) || c == '.' || c == '-';
+}
+
 static bool any_forbidden(const char *host, size_t len, bool domain)
 {
     for (size_t i = 0; i < len; i++)
-        if (forbidden(host[i], domain))
+        if (!usual(host[i]) && forbidden(host[i], domain))
             return true;
     return false;
 }

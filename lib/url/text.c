@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "../text/eight.h"
+#include "../text/little.h"
+
 /* --- sinks --- */
 
 void sink_put(struct sink *to, const char *text, size_t len)
@@ -101,23 +104,32 @@ size_t url_unescape_all(char *text, size_t len)
 
 bool url_word_is(const char *text, size_t len, const char *word)
 {
-    if (strlen(word) != len)
-        return false;
     for (size_t i = 0; i < len; i++)
-        if (ascii_lower(text[i]) != word[i])
+        if (!word[i] || ascii_lower(text[i]) != word[i])
             return false;
-    return true;
+    return !word[len];
 }
 
 /* --- what every URL has --- */
 
 size_t url_drop_strays(char *to, const char *text, size_t len)
 {
-    size_t n = 0;
+    size_t n = 0, i = 0;
 
-    for (size_t i = 0; i < len; i++)
+    for (; i < len; i++) {
+        if (len - i >= 8) {
+            uint64_t x = little_64(text + i);
+
+            if (!(eight_high(x) | eight_below(x, ' '))) {
+                little_put_64(to + n, x);
+                n += 8;
+                i += 7;
+                continue;
+            }
+        }
         if (!is_stray(text[i]))
             to[n++] = text[i];
+    }
     return n;
 }
 
