@@ -24,7 +24,6 @@
 #include "access.h"
 #include "input.h"
 
-enum { GROWING_FROM = 1000000 }; /* URLs, of an empty filter */
 
 /* --- what each thread does with its keys --- */
 
@@ -225,6 +224,29 @@ static void drop_fill(struct build *b)
     b->log = NULL;
 }
 
+/* An empty filter: its keys are kept, or it gets parts, when there are any. */
+static enum seen_code make_empty(const struct build *b,
+                                 struct seen_filter **empty,
+                                 struct seen_error *why)
+{
+    const unsigned char *secret = b->keyed ? b->secret : NULL;
+    struct seen_plan grown = b->plan;
+    enum seen_code code;
+
+    grown.tight = true;
+    code = seen_filter_new_keyed(empty, &grown, secret, why);
+    if (code == SEEN_OK && seen_store_keep_keys(*empty, NULL) == SEEN_OK)
+        return SEEN_OK;
+    seen_filter_free(*empty);
+    *empty = NULL;
+    grown = b->plan;
+    if (code != SEEN_OK ||
+        snprintf(grown.kind, sizeof grown.kind, "growing/%s", b->plan.kind) >=
+            (int)sizeof grown.kind)
+        return code;
+    return seen_filter_new_keyed(empty, &grown, secret, why);
+}
+
 /*
  * Without any URL there is no capacity, and what is added later comes into a
  * filter that grows, if it can be one.
@@ -233,19 +255,14 @@ static enum seen_code size_plan(struct build *b, struct seen_filter **empty,
                                 struct seen_error *why)
 {
     struct seen_plan *p = &b->plan;
-    struct seen_plan grown = *p;
 
     seen_key_log_size(b->log, p);
     if (seen_key_log_count(b->log) || access_is_remote(b->output) || p->bits ||
         p->probes || p->multiplier > 0)
         return SEEN_OK;
-    grown.capacity = p->capacity = GROWING_FROM;
-    if (seen_kind_can(p->kind, SEEN_ADDS_PARTS) ||
-        snprintf(grown.kind, sizeof grown.kind, "growing/%s", p->kind) >=
-            (int)sizeof grown.kind)
-        return SEEN_OK;
-    return seen_filter_new_keyed(empty, &grown, b->keyed ? b->secret : NULL,
-                                 why);
+    p->capacity = SEEN_FIRST_KEYS;
+    return seen_kind_can(p->kind, SEEN_ADDS_PARTS) ? SEEN_OK
+                                                   : make_empty(b, empty, why);
 }
 
 /* The filter, which belongs to the caller. NULL after a message. */

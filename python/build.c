@@ -30,7 +30,7 @@
 enum {
     THREADS = 8,            /* more are rarely faster */
     KEPT = 64000000,        /* bytes of keys in memory, as `seen build` */
-    GROWING_FROM = 1000000, /* URLs of an empty filter, likewise */
+    GROWING_FROM = 20000, /* URLs of an empty filter, likewise */
     TRIAL = 1000            /* URLs, to refuse a wrong plan at once */
 };
 

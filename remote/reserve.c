@@ -150,7 +150,7 @@ enum seen_code remote_reserve(const char *address,
 
 enum {
     CAPACITY = 10000000, /* where a filter does not grow, */
-    GROWS_FROM = 1000000, /* and where it does */
+    GROWS_FROM = 100000, /* and where it does */
     PARTS_LEAST = 4, /* of a routed filter: some for each node of a cluster */
     PART_BYTES = 15 << 20
 };

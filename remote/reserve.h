@@ -40,7 +40,7 @@ void remote_choose_kind(struct seen_plan *plan, unsigned n);
 
 /*
  * Make an empty filter for plan->capacity keys at plan->rate; for 10 million in
- * Redis, and 1 million where it grows, if plan->capacity is 0; and of the profile
+ * Redis, and 100,000 where it grows, if plan->capacity is 0; and of the profile
  * in the address, or whatwg, if plan->profile is empty. Its kind is chosen: in Redis it has that capacity and does not grow, and *plan is as the
  * filter has it then. SEEN_EXISTS: there is one, or a part of one, or a key that
  * is something else; nothing is changed. SEEN_BUSY: another process writes it.

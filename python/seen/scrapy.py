@@ -101,7 +101,7 @@ class DupeFilter(RFPDupeFilter):
         if self.path is not None:
             self.plan["meta"]["keys-log"] = "1"
         else:
-            self.plan["kind"] = "growing/blocked"
+            self.plan["kind"] = "growing/spatial:%d/blocked" % (2 if self.plan["rate"] > 1e-4 else 4)
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> "DupeFilter":

@@ -145,7 +145,7 @@ def test_dedup_makes_its_filter(served, folder, tmp_path):
         it = run("dedup", "--filter", url, "--count", stdin="http://a.example/\n")
         assert it.stdout == "kept\t%d\ndropped\t%d\n" % (n, 1 - n)
     told = json.loads(run("info", "--json", tmp_path / "made.seen").stdout)
-    assert (told["profile"], told["capacity"]) == ("whatwg", 10**6) and told["kind"].startswith("growing")
+    assert (told["profile"], told["capacity"]) == ("whatwg", 10**5) and told["kind"].startswith("growing")
     run("build", "-o", tmp_path / "once.seen", "--kind", "fuse", folder / "old")
     until(lambda: run("info", bf(served, "once"), code=None).returncode == 0)
     assert "built once; name another" in run("dedup", "--filter", bf(served, "once", user=":%s@" % TOKEN), folder / "old",
