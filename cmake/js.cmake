@@ -66,7 +66,7 @@ set(js_wasm ${PROJECT_BINARY_DIR}/js/seen.wasm)
 set(js_list ${PROJECT_SOURCE_DIR}/js/wasm/imports.txt)
 add_custom_command(OUTPUT ${js_wasm}
     COMMAND ${SEEN_WASM_LD} --no-entry --gc-sections --strip-all -O2
-            -z stack-size=262144 --allow-undefined-file=${js_list}
+            --compress-relocations -z stack-size=262144 --allow-undefined-file=${js_list}
             -o ${js_wasm} ${js_objects}
     DEPENDS ${js_objects} ${js_list} VERBATIM)
 

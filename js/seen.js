@@ -114,19 +114,31 @@ function encodeName(label, transitional) {
 
 // --- numbers, as C reads and writes them --------------------------------------
 
-function printNumber(x, fixed, digits) {
+/** The digits of a number and its power of ten; ties go to an even digit. */
+function digitsOf(x, most) {
+  const [long, power] = x.toExponential(Math.min(most + 60, 100)).split('e');
+  const all = long.replace('.', ''), tie = /^50*$/.test(all.slice(most));
+  if (tie && Number(all[most - 1]) % 2 === 0)
+    return [all.slice(0, most), Number(power)];
+  const [short, e] = x.toExponential(most - 1).split('e');
+  return [short.replace('.', ''), Number(e)];
+}
+
+function printNumber(x, fixed, most) {
   if (!Number.isFinite(x))
     return Number.isNaN(x) ? 'nan' : x < 0 ? '-inf' : 'inf';
   if (fixed)
-    return x.toFixed(digits);
-  digits ||= 1;
-  const [whole, power] = x.toExponential(digits - 1).split('e');
-  const e = Number(power), zeros = /\.?0+$/;
-  const tidy = (text) => text.includes('.') ? text.replace(zeros, '') : text;
-  if (e >= -4 && e < digits)
-    return tidy(x.toFixed(digits - 1 - e));
-  return `${tidy(whole)}e${e < 0 ? '-' : '+'}${
-    String(Math.abs(e)).padStart(2, '0')}`;
+    return x.toFixed(most);
+  const sign = x < 0 ? '-' : '';
+  let [digits, e] = digitsOf(Math.abs(x), most || 1);
+  const tidy = (whole, part) =>
+    sign + whole + `.${part}`.replace(/\.?0*$/, '');
+  if (e < -4 || e >= (most || 1))
+    return `${tidy(digits[0], digits.slice(1))}e${e < 0 ? '-' : '+'}${
+      String(Math.abs(e)).padStart(2, '0')}`;
+  digits = '0'.repeat(Math.max(0, -e)) + digits;
+  e = Math.max(0, e);
+  return tidy(digits.slice(0, e + 1), digits.slice(e + 1));
 }
 
 // --- an instance --------------------------------------------------------------

@@ -7,6 +7,7 @@ import functools
 import gzip
 import hashlib
 import http.server
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,8 @@ def lines(urls):
     return "".join(url + "\n" for url in urls).encode()
 
 
+# Without it, a program writes no page.
+READER = os.path.join(os.environ.get("SEEN_BUILD", "build"), "js/seen.wasm")
 OLD = ["http://old.example/%d" % i for i in range(300)]
 NEW = ["http://new.example/%d" % i for i in range(200)]
 
@@ -348,7 +351,8 @@ class Publish(Scenario):
         web = os.path.join(folder, "web")
         os.mkdir(web)
         build(folder, "web/a.seen", OLD, "--capacity", "1000")
-        plain(folder, "publish", "--quiet", "--deltas", "2", "web", "--url", "http://a.example/")
+        page = ["--page"] if os.path.exists(READER) else []
+        plain(folder, "publish", "--quiet", "--deltas", "2", "web", "--url", "http://a.example/", *page)
         plain(folder, "add", "web/a.seen", "-i", "-", stdin=lines(NEW))
         build(folder, "web/b.seen", NEW)
 
@@ -362,6 +366,10 @@ class Publish(Scenario):
                 raise Wrong(name, why)
         holds(folder, "web/a.seen", OLD + NEW)
         holds(folder, "web/b.seen", NEW)
+        if os.path.exists(READER):
+            listed = [f["path"] for f in json.loads(content(web, "filters.json"))["filters"]]
+            ensure(listed in (["a.seen"], ["a.seen", "b.seen"]), "filters.json", "is another list")
+            ensure(not whole or "b.seen" in listed, "filters.json", "lacks a filter")
         if whole:
             text = content(web, "sitemap.xml").decode()
             for name in "a.seen", "b.seen":
