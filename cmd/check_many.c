@@ -45,20 +45,22 @@ struct many {
 
 /* --- opening --- */
 
+/* Look whether it is keyed, and open it with the key, if it has one, and checks.
+   What is on a web server is opened once: its blocks are always checked. */
 static enum seen_code open_one(struct many_filter *f,
                                const struct check_options *o, bool few,
                                const unsigned char *secret,
                                struct seen_error *why)
 {
-    struct seen_access how = { .unverified = true };
+    const bool distant = access_is_distant(f->of->path);
+    struct seen_access how = { .profile = distant ? o->access.profile : NULL,
+                               .unverified = true };
     enum seen_code code = access_map(&f->filter, f->of->path, &how,
                                      &o->access.web, why);
     bool keyed = false;
 
     if (code == SEEN_OK)
         keyed = seen_filter_plan(f->filter)->keyed;
-    seen_filter_free(f->filter);
-    f->filter = NULL;
     if (keyed && !secret)
         code = seen_fail(why, SEEN_MISMATCH, 0,
                          "the filter is keyed; give its key with --keyed "
@@ -66,8 +68,12 @@ static enum seen_code open_one(struct many_filter *f,
     how = (struct seen_access){ .profile = o->access.profile,
                                 .secret = keyed ? secret : NULL,
                                 .lazy = few && !o->access.verify };
-    if (code == SEEN_OK)
+    if (code == SEEN_OK && (keyed || !distant)) {
+        seen_filter_free(f->filter);
         code = access_map(&f->filter, f->of->path, &how, &o->access.web, why);
+    }
+    if (code == SEEN_OK && distant && o->access.verify)
+        code = seen_store_verify(f->filter, why);
     if (code == SEEN_OK)
         code = seen_profile_find(&f->profile,
                                  seen_filter_plan(f->filter)->profile, why);

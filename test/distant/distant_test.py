@@ -164,8 +164,11 @@ def test_lists_of_few_lines_pay_by_the_line_and_at_most_twice_the_file(ask, web,
 def test_several_filters_are_asked_by_name(ask, web, filters):
     web.serve("/one.seen", filters["blocked"])
     web.serve("/two.seen", filters["later"])
-    said = ask("-f", web("/one.seen"), "-f", "x=" + web("/two.seen"), HAS[0], NOT[0])
-    assert said == (0, "one,x\t-\t%s\nx\t-\t%s\n" % (HAS[0], NOT[0]), "")
+    for keep in [], ["--no-cache"]:
+        since = len(web.log)
+        said = ask(*keep, "-f", web("/one.seen"), "-f", "x=" + web("/two.seen"), HAS[0], NOT[0])
+        assert said == (0, "one,x\t-\t%s\nx\t-\t%s\n" % (HAS[0], NOT[0]), "")
+        assert asked(web)[since:].count(FIRST) == 2
 
 
 def test_info_reads_the_beginning_and_then_asks_whether_it_changed(ask, web, filters):
