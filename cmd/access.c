@@ -1,6 +1,7 @@
 /* access.c - open filters, or say why not. */
 #include "access.h"
 
+#include <errno.h>
 #include <string.h>
 #include <time.h>
 
@@ -210,20 +211,31 @@ static bool same_keys(const struct seen_filter *f, const struct seen_filter *g)
            a->keyed == b->keyed;
 }
 
+/* The disk of the cache has no room: what cannot be kept can be asked. */
+static bool is_full(enum seen_code code, const struct seen_error *why)
+{
+    return code == SEEN_IO && (why->system == ENOSPC || why->system == EDQUOT);
+}
+
 enum seen_code access_again(struct seen_filter **f, const char *path,
                             const struct access_options *how,
                             enum seen_code code, struct seen_error *why)
 {
+    struct access_web web = how->web;
     struct seen_access a = { .lazy = true };
     unsigned char secret[SEEN_SECRET];
     struct seen_filter *again;
 
-    if (!access_distant || !access_is_distant(path) ||
-        !access_distant->moved(path, &how->web, code) ||
-        !prepare(&a, how, secret))
+    if (!access_distant || !access_is_distant(path))
+        return code;
+    if (is_full(code, why))
+        web.no_cache = true;
+    else if (!access_distant->moved(path, &web, code))
+        return code;
+    if (!prepare(&a, how, secret))
         return code;
     a.secret = seen_filter_plan(*f)->keyed ? a.secret : NULL;
-    code = access_map(&again, path, &a, &how->web, why);
+    code = access_map(&again, path, &a, &web, why);
     explicit_bzero(secret, sizeof secret);
     if (code == SEEN_OK && !same_keys(*f, again))
         code = seen_fail(why, SEEN_MISMATCH, 0,

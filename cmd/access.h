@@ -128,8 +128,8 @@ enum seen_code access_map(struct seen_filter **out, const char *path,
 
 /*
  * A question to a filter failed with this code, before anything was answered: if
- * its file on a web server was replaced meanwhile, or the cache was wrong, open
- * it again. SEEN_OK: then ask again; otherwise `code`, with *why as it was, or
+ * its file on a web server was replaced meanwhile, or the cache was wrong or has
+ * no room, open it again. SEEN_OK: then ask again; otherwise `code`, with *why as it was, or
  * why it cannot be opened again.
  */
 enum seen_code access_again(struct seen_filter **f, const char *path,

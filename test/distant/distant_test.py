@@ -6,6 +6,7 @@ every request, and nginx.
 import collections
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -13,8 +14,9 @@ import threading
 
 import pytest
 
-for beside in "../harvest", "../serve", "../crawl":
+for beside in "../harvest", "../serve", "../crawl", "../fault":
     sys.path.append(os.path.join(os.path.dirname(__file__), beside))
+import injected  # noqa: E402
 from hostile import Web, redirect, status, stream  # noqa: E402
 from nginx import PROGRAM, Nginx  # noqa: E402
 from serving import SEEN, build  # noqa: E402
@@ -54,7 +56,8 @@ class Asker:
         self.allow = ["--allow", "127.0.0.1:%d" % web.port]
 
     def start(self, command, *words, **how):
-        return subprocess.Popen([SEEN, command, *self.allow, *words], env=self.env,
+        program = injected.SEEN if "LD_PRELOAD" in self.env else SEEN
+        return subprocess.Popen([program, command, *self.allow, *words], env=self.env,
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, **how)
 
@@ -443,6 +446,27 @@ def test_a_cache_with_anything_in_it_gives_right_answers(ask, web, filters):
         assert ask(url, NOT[0]).code == 1, name
         for n in was:
             (folder / n).write_bytes(was[n])
+
+
+@pytest.mark.skipif(not os.path.exists(injected.SHIM), reason="inject.c was not built")
+@pytest.mark.parametrize("call, action", [("write", "ENOSPC"), ("size", "ENOSPC"), ("rename", "EACCES"),
+                                          ("link", "EIO")])
+def test_a_cache_that_fails_costs_no_answer_or_has_a_reason(ask, web, filters, call, action):
+    url, report = web.serve("/a.seen", filters["blocked"]), str(ask.home / "report")
+    clean, counted = ask.env, 100
+    for nth in range(1, 100):
+        if counted < nth:
+            break
+        for left in "cache", "data":
+            shutil.rmtree(ask.home / left, ignore_errors=True)
+        ask.env = {**injected.environment(report, injected.Fault(call, nth, action)), **clean}
+        said = ask("--decoys", "1", url, HAS[0], NOT[0])
+        counted = injected.read_report(report)[0][call]
+        ask.env = clean
+        right = said[:2] == (1, "seen\t%s\nnew\t%s\n" % (HAS[0], NOT[0]))
+        assert right or (said.code == 2 and said.err.startswith("seen: ")), (nth, said)
+        assert ask(url, HAS[0], NOT[0]).code == 1, nth
+    assert 1 < nth < 40
 
 
 def test_many_processes_share_it(ask, web, filters):
