@@ -161,6 +161,7 @@ export class HttpSource {
     this.call = options.fetch ?? ((...args) => globalThis.fetch(...args));
     this.download = options.download ?? 64 << 20;
     this.signal = options.signal;
+    this.patience = options.timeout ?? 300000;
     this.file = null; // of a server without ranges
   }
 
@@ -170,7 +171,7 @@ export class HttpSource {
     const answer = await this.call(this.url, {
       headers: { 'Range': `bytes=${from}-${from + length - 1}`,
                  'Accept-Encoding': 'identity' },
-      signal: this.signal, cache: from ? 'default' : 'no-cache',
+      signal: this.signal ?? AbortSignal.timeout(this.patience), cache: from ? 'default' : 'no-cache',
     });
     const coding = answer.headers.get('content-encoding');
     if (coding && coding !== 'identity')

@@ -29,7 +29,8 @@ export interface Info {
   /** URLs that were added, equal neighbours counted once. */
   readonly offered?: number;
   readonly keyed: boolean;
-  /** How often a "yes" is wrong now, and at capacity. */
+  /** How often a "yes" is wrong now, and at capacity. Of a `layered` filter
+      that is asked where it lies, both are the latter. */
   readonly rate: number;
   readonly plannedRate: number;
   /** Distinct URLs, estimated from the cells. */
@@ -55,7 +56,9 @@ export interface FarOptions extends Options {
   /** Of a server without ranges: the most bytes of a file; 64 MiB. */
   download?: number;
   fetch?: typeof fetch;
+  /** Ends requests; without it each ends after `timeout` ms (300,000). */
   signal?: AbortSignal;
+  timeout?: number;
 }
 
 /** A filter in memory. */

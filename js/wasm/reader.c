@@ -45,6 +45,7 @@ struct js_batch {
 static struct js_batch batch;
 static struct seen_error why;
 static struct seen_filter *filter;
+static bool partly; /* only blocks that were asked for have been read */
 static struct seen_profile profile;
 static char *description;
 
@@ -88,6 +89,7 @@ EXPORT("open") int js_open(int lazy)
 
     seen_filter_free(filter);
     filter = NULL;
+    partly = lazy;
     got = lazy ? seen_store_map(&filter, "/filter", &options, &why)
                : seen_store_load(&filter, "/filter", &options, &why);
     if (got == SEEN_OK)
@@ -105,10 +107,18 @@ EXPORT("describe") const char *js_describe(void)
                : NULL;
 }
 
+/* The rate of `layered` is found in its cells. */
+static double rate(void)
+{
+    return partly && seen_filter_can(filter, SEEN_HAS_LAYERS)
+               ? seen_filter_planned(filter)
+               : seen_filter_rate(filter);
+}
+
 EXPORT("number") double js_number(int which)
 {
     switch (which) {
-    case 0: return seen_filter_rate(filter);
+    case 0: return rate();
     case 1: return seen_filter_planned(filter);
     case 2: return seen_filter_entries(filter);
     case 3: return (double)seen_filter_bytes(filter);
