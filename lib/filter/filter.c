@@ -57,12 +57,6 @@ void filter_key(const struct seen_filter *f, const struct seen_key *key,
     }
 }
 
-/* Do lookups wait for the store to check cells? */
-static bool checked(const struct seen_filter *f)
-{
-    return f->storage && f->storage->check;
-}
-
 /* Look up keys that are hashed under the secret if there is one. */
 static enum seen_code has(const struct seen_filter *f,
                           const struct seen_key *key, size_t n, bool *seen,
@@ -102,12 +96,20 @@ __attribute__((noinline)) static enum seen_code has_slow(
     return code;
 }
 
-/* Keys that only the cells are checked for: those of filters in files. */
+/* Keys that are asked of a filter in a file. One key has few instructions here,
+   too, unless its cells wait for a check. */
 __attribute__((noinline)) static enum seen_code has_stored(
     const struct seen_filter *f, const struct seen_key *key, size_t n,
     bool *seen, struct seen_error *why)
 {
     return has(f, key, n, seen, why);
+}
+
+__attribute__((noinline)) static enum seen_code has_one_stored(
+    const struct seen_filter *f, const struct seen_key *key, bool *seen,
+    struct seen_error *why)
+{
+    return storage_kept(f, f->has_one(f, key, seen), why);
 }
 
 /*
@@ -124,8 +126,11 @@ enum seen_code seen_filter_has(const struct seen_filter *f,
         return f->has_one(f, key, seen);
     if (!plain(f))
         return has_slow(f, key, n, seen, why);
-    return checked(f) ? has_stored(f, key, n, seen, why)
-                      : f->kind->has(f, key, n, seen, why);
+    if (!f->storage)
+        return f->kind->has(f, key, n, seen, why);
+    return n == 1 && f->has_one && !f->storage->check
+               ? has_one_stored(f, key, seen, why)
+               : has_stored(f, key, n, seen, why);
 }
 
 __attribute__((noinline)) static void expect_text(const struct seen_filter *f,

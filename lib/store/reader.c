@@ -319,8 +319,11 @@ static enum seen_code read_whole(struct store_reader *r,
         again = tries < TRIES && (code == SEEN_OK || code == SEEN_CORRUPT) &&
                 moved(r);
         r->storage.lost = store_cells_lost(&r->map);
+        if (!r->blocks) /* nothing waits for a check */
+            r->storage.check = NULL;
         if (code == SEEN_OK && !again)
             return code;
+        r->storage.check = check;
         reader_clear(r, *out);
         seen_filter_free(*out);
         *out = NULL;
