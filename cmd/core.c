@@ -40,30 +40,37 @@ static bool ends_with_url(const char *word)
 
 /*
  * Is a filter on a web server asked? URLs that are asked about look like its
- * own, so that only what -f names counts, or else the first operand.
+ * own, so that of seen check only what -f names counts, or else the first
+ * operand.
  */
 static bool asks_web(char **argv)
 {
     const struct command *c = command_find(argv[0]);
-    bool named = false;
+    bool named = false, only_operands = false, first = true, asks = false;
 
     if (c != &cmd_check && c != &cmd_info)
         return false;
-    for (argv++; *argv && **argv == '-' && strcmp(*argv, "--") != 0; argv++) {
+    for (argv++; *argv; argv++) {
         const bool filter = !strncmp(*argv, "-f", 2) ||
                             !strncmp(*argv, "--filter", 8);
 
-        if (filter && ends_with_url(*argv))
-            return true;
-        if (takes_value(c, *argv) && argv[1])
-            argv++;
-        if (filter && ends_with_url(*argv))
-            return true;
-        named = named || filter;
+        if (only_operands || **argv != '-') {
+            if (first || c == &cmd_info)
+                asks = asks || distant_is_url(*argv);
+            first = false;
+        } else if (!strcmp(*argv, "--")) {
+            only_operands = true;
+        } else {
+            if (filter && ends_with_url(*argv))
+                return true;
+            if (takes_value(c, *argv) && argv[1])
+                argv++;
+            if (filter && ends_with_url(*argv))
+                return true;
+            named = named || filter;
+        }
     }
-    if (*argv && !strcmp(*argv, "--"))
-        argv++;
-    return *argv && !named && distant_is_url(*argv);
+    return asks && !named;
 }
 
 /* An address may also be the end of a word, as in -oredis://h/n. Of a URL with

@@ -187,6 +187,19 @@ def test_info_reads_the_beginning_and_then_asks_whether_it_changed(ask, web, fil
     assert said.code == 0 and "verified" not in said.out
 
 
+def test_files_and_urls_are_listed_together(ask, web, filters, tmp_path):
+    (tmp_path / "here.seen").write_bytes(filters["small"])
+    said = ask(str(tmp_path / "here.seen"), web.serve("/a.seen", filters["blocked"]), command="info")
+    assert said.code == 0 and [line.split()[1] for line in said.out.splitlines()[1:]] == ["blocked"] * 2
+    # URLs that are asked about do not make a file one on a web server.
+    ask.allow = []
+    assert ask("--count", str(tmp_path / "here.seen"), HAS[0]).code == 0
+    assert ask("-f", str(tmp_path / "here.seen"), HAS[0]).code == 0
+    ask.allow = ["--allow", "127.0.0.1:%d" % web.port]
+    assert ask(HAS[0], "-f", web("/a.seen")).code == 0
+    assert ask("--", web("/a.seen"), HAS[0]).code == 0
+
+
 # --- decoys ---
 
 def blocks_of(web, since=0):
