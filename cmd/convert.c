@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <seen/build.h>
 #include <seen/kind.h>
 #include <seen/share.h>
 
@@ -26,12 +25,15 @@
 #include "access.h"
 #include "input.h"
 #include "json.h"
+#include "secret.h"
 
 struct convert {
-    const char *output, *to, *kind;
+    const char *output, *to, *kind, *keyed;
     uint64_t capacity; /* 0: not given */
     double rate;       /* 0: not given */
     bool json, quiet;
+
+    unsigned char secret[SEEN_SECRET];
 };
 
 static const struct option options[] = {
@@ -47,6 +49,8 @@ static const struct option options[] = {
     { "capacity", 0, COUNT, "N", offsetof(struct convert, capacity),
       "build it anew for N distinct URLs, if IN keeps its keys; default: as "
       "many as it has, and 2 %" },
+    { "keyed", 0, PATH, "KEYFILE", offsetof(struct convert, keyed),
+      "the key of a keyed filter that is built anew" },
     JSON_OPTION(struct convert, json,
                 "print the report as a JSON object on standard output"),
     QUIET_OPTION(struct convert, quiet),
@@ -199,12 +203,6 @@ static enum outcome save(const struct convert *c, const char *in,
 
 /* --- anew from the keys ------------------------------------------------- */
 
-static enum seen_code take_keys(void *to, const struct seen_key *key, size_t n,
-                                struct seen_error *why)
-{
-    return seen_build_add(to, 0, key, n, why);
-}
-
 /* Metadata of the old filter; the new one has no log. */
 static enum seen_code copy_meta(struct seen_filter *to,
                                 const struct seen_filter *from,
@@ -227,9 +225,6 @@ static enum seen_code plan_anew(const struct convert *c,
     const struct seen_plan *old = seen_filter_plan(f);
     const char *kind = c->kind ? c->kind : old->kind;
 
-    if (old->keyed)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "is keyed, and cannot be built anew");
     if (strlen(kind) >= sizeof plan->kind)
         return seen_fail(why, SEEN_RANGE, 0, "--kind is too long");
     *plan = (struct seen_plan){ .rate = c->rate > 0 ? c->rate : old->rate,
@@ -241,11 +236,6 @@ static enum seen_code plan_anew(const struct convert *c,
         plan->capacity = c->capacity;
     else if (!seen_kind_can(kind, SEEN_SIZES_ITSELF))
         plan->capacity = 1 + (uint64_t)(1.02 * seen_filter_entries(f));
-    if (seen_kind_can(kind, SEEN_READS_TEXT))
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "%s needs the text of URLs, and only 16 bytes of "
-                         "each are kept",
-                         kind);
     return SEEN_OK;
 }
 
@@ -255,24 +245,21 @@ static enum seen_code build_anew(const struct convert *c, const char *path,
                                  struct seen_filter **out,
                                  struct seen_error *why)
 {
+    const bool keyed = seen_filter_plan(f)->keyed;
+    const struct seen_access access = { .secret = keyed ? c->secret : NULL };
     struct seen_filter *writer = NULL;
-    struct seen_build *b = NULL;
     struct seen_plan plan;
     enum seen_code code = plan_anew(c, f, &plan, why);
 
+    if (code == SEEN_OK && keyed && !c->keyed)
+        code = seen_fail(why, SEEN_MISMATCH, 0,
+                         "is keyed: to build it anew takes --keyed");
     if (code == SEEN_OK)
-        code = seen_store_open(&writer, path, NULL, why);
+        code = seen_store_open(&writer, path, &access, why);
     if (code == SEEN_OK)
-        code = seen_build_new(&b, &plan, 1, why);
-    if (code == SEEN_OK)
-        code = seen_store_keys(writer, take_keys, b, why);
-    if (code == SEEN_OK) {
-        code = seen_build_finish(b, out, why);
-        b = NULL;
-    }
+        code = seen_store_rebuild(writer, &plan, out, why);
     if (code == SEEN_OK)
         code = copy_meta(*out, f, why);
-    seen_build_free(b);
     seen_filter_free(writer);
     return code;
 }
@@ -338,7 +325,7 @@ static enum outcome run(void *settings, char **operand)
         return trouble("-o OUT is missing; usage: seen convert %s",
                        cmd_convert.synopsis);
     to = form_for(c);
-    if (!to)
+    if (!to || (c->keyed && !secret_read(c->keyed, c->secret)))
         return TROUBLE;
     if (to_stdout(c) && !to->write)
         return trouble("-o -: a filter is binary; give --to text or --to "

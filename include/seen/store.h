@@ -214,6 +214,18 @@ typedef enum seen_code (*seen_key_taker)(void *to, const struct seen_key *key,
 enum seen_code seen_store_keys(struct seen_filter *f, seen_key_taker take,
                                void *to, struct seen_error *why);
 
+/*
+ * Build another filter of these keys: of any kind, rate, capacity and seed that
+ * `plan` has, with the profile of f and, if f is keyed, with its secret.
+ * SEEN_UNABLE: there is no log of all keys, or the kind reads the text of keys.
+ * SEEN_MISMATCH: another profile, or the secret is not known. Others as in
+ * seen_build_new() and seen_build_finish(). *out is NULL then.
+ */
+enum seen_code seen_store_rebuild(struct seen_filter *f,
+                                  const struct seen_plan *plan,
+                                  struct seen_filter **out,
+                                  struct seen_error *why);
+
 /* Remove the log of a filter that is open for writing. It keeps no keys any
    more, and is full at its capacity when it is opened again. */
 enum seen_code seen_store_forget_keys(struct seen_filter *f,

@@ -18,6 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <seen/kind.h>
+
+#include "../filter/build.h"
 #include "../filter/tree.h"
 #include "../disk/disk.h"
 #include "../disk/lock.h"
@@ -452,6 +455,56 @@ enum seen_code seen_store_keys(struct seen_filter *f, seen_key_taker take,
     store_writer_exclude(w);
     code = store_keys_each(&w->keys, w->f, &w->journal, take, to, why);
     store_writer_admit(w);
+    return code;
+}
+
+/* Keys on their way to a builder, which has not counted them. */
+struct store_rebuild {
+    struct seen_build *build;
+    uint64_t offered;
+};
+
+static enum seen_code give(void *to, const struct seen_key *key, size_t n,
+                           struct seen_error *why)
+{
+    struct store_rebuild *r = to;
+
+    r->offered += filter_build_offered(key, n);
+    return filter_build_hashed(r->build, 0, key, n, why);
+}
+
+enum seen_code seen_store_rebuild(struct seen_filter *f,
+                                  const struct seen_plan *plan,
+                                  struct seen_filter **out,
+                                  struct seen_error *why)
+{
+    const unsigned char *secret = filter_secret(f);
+    struct store_rebuild r = { NULL, 0 };
+    enum seen_code code;
+
+    *out = NULL;
+    if (strcmp(plan->profile, f->plan.profile) != 0)
+        return seen_fail(why, SEEN_MISMATCH, 0, "its keys have profile %s",
+                         f->plan.profile);
+    if (f->plan.keyed && !secret)
+        return seen_fail(why, SEEN_MISMATCH, 0,
+                         "the filter is keyed, and its key was not given");
+    if (seen_kind_can(plan->kind, SEEN_READS_TEXT))
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "%s needs the text of URLs, and only 16 bytes of "
+                         "each are kept",
+                         plan->kind);
+    code = seen_build_new_keyed(&r.build, plan, f->plan.keyed ? secret : NULL,
+                                1, why);
+    if (code == SEEN_OK)
+        code = seen_store_keys(f, give, &r, why);
+    if (code == SEEN_OK) {
+        code = seen_build_finish(r.build, out, why);
+        r.build = NULL;
+    }
+    if (code == SEEN_OK)
+        (*out)->offered = r.offered;
+    seen_build_free(r.build);
     return code;
 }
 

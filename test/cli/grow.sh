@@ -53,4 +53,9 @@ seen meta --forget-keys new.seen title
 echo 0123456789abcdef0123456789abcdef >key; chmod 600 key
 seen add --keyed key keyed.seen -i urls 2>&1 | norate
 seen check --keyed key --count keyed.seen -i urls
+seen convert keyed.seen --kind ribbon -o ribbon.seen
+seen convert --keyed key keyed.seen --kind ribbon --quiet -o ribbon.seen
+seen check --keyed key --count ribbon.seen -i urls
+echo 1123456789abcdef0123456789abcdef >other; chmod 600 other
+seen convert --keyed other keyed.seen --rate 0.1 -o ribbon.seen
 END

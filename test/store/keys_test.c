@@ -677,6 +677,45 @@ TEST(all_keys_can_be_had_again_for_another_filter)
     assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
 }
 
+TEST(another_filter_of_its_keys_has_its_secret_too)
+{
+    const struct seen_access access = { .secret = secret };
+    struct seen_plan plan = growing_plan("blocked", 50);
+    struct seen_filter *f, *g;
+    char text[64];
+    bool seen;
+
+    plan.keyed = true;
+    create(&plan);
+    assert_int_equal(seen_store_open(&f, path, &access, NULL), SEEN_OK);
+    for (int i = 0; i < 400; i++) {
+        snprintf(text, sizeof text, "http://a.example/%d", i);
+        assert_int_equal(seen_filter_add_url(f, text, NULL, NULL), SEEN_OK);
+    }
+    plan = plan_of("ribbon", 0);
+    strcpy(plan.profile, "surt");
+    assert_int_equal(seen_store_rebuild(f, &plan, &g, NULL), SEEN_MISMATCH);
+    strcpy(plan.profile, seen_filter_plan(f)->profile);
+    assert_int_equal(seen_store_rebuild(f, &plan, &g, NULL), SEEN_OK);
+    assert_true(seen_filter_plan(g)->keyed);
+    assert_int_equal(seen_filter_offered(g), 400);
+    for (int i = 0; i < 400; i++) {
+        snprintf(text, sizeof text, "http://a.example/%d", i);
+        assert_int_equal(seen_filter_has_url(g, text, &seen, NULL), SEEN_OK);
+        assert_true(seen);
+    }
+    seen_filter_free(g);
+    strcpy(plan.kind, "bloom:md5");
+    plan.capacity = 100;
+    assert_int_equal(seen_store_rebuild(f, &plan, &g, NULL), SEEN_UNABLE);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    f = open_it();
+    strcpy(plan.kind, "blocked");
+    assert_int_equal(seen_store_rebuild(f, &plan, &g, NULL), SEEN_MISMATCH);
+    assert_null(g);
+    seen_filter_free(f);
+}
+
 TEST(the_log_can_be_removed)
 {
     struct seen_filter *f;
@@ -788,6 +827,7 @@ int main(void)
         FRESH(a_growth_that_failed_is_tried_again_by_a_writer_that_stays),
         FRESH(a_saved_copy_cannot_grow),
         FRESH(all_keys_can_be_had_again_for_another_filter),
+        FRESH(another_filter_of_its_keys_has_its_secret_too),
         FRESH(the_log_can_be_removed),
         FRESH(metadata_and_checkpoints_leave_the_log_whole),
         FRESH(with_several_threads_it_grows_when_its_owner_says_so),
