@@ -12,6 +12,8 @@
 import { SeenError } from './error.js';
 
 const HEAD = 128, FIRST = 128 << 10, AT_ONCE = 6;
+// The module has addresses of 32 bits, and a table of 4 GiB has 512 KiB.
+const MOST_CELLS = 2 ** 32 - 2 ** 27, MOST_FRONT = 32 << 20;
 
 function bounded(value, what) {
   if (value > Number.MAX_SAFE_INTEGER)
@@ -49,8 +51,9 @@ export class Ranges {
     this.size = this.source.size ?? length;
     this.front = bounded(head.getBigUint64(96, true), 'a front');
     this.end = this.front + bounded(head.getBigUint64(104, true), 'cells');
-    if (this.front > (32 << 20) + 8 * this.size / 65536)
-      throw new SeenError('CORRUPT', 'has an invalid head');
+    if (this.end - this.front > MOST_CELLS || this.front > MOST_FRONT)
+      throw new SeenError('NOMEM', `has ${this.end - this.front
+        } bytes of cells; this reader has room for ${MOST_CELLS}`);
     this.head = first.subarray(0, HEAD);
     this.pieces = [{ at: 0, bytes: first }];
   }

@@ -105,6 +105,15 @@ test('deltas with changed bytes are refused', async () => {
   }
 });
 
+test('what costs too much, or is of another profile, is refused', async () => {
+  const file = readFileSync(`${root}/vectors/files/growing.seen`);
+  const { info } = await open(file);
+  assert.ok(info.cost > 1);
+  await open(file, { cost: info.cost, profile: 'raw' });
+  await assert.rejects(open(file, { cost: info.cost - 1 }), { code: 'RANGE' });
+  await assert.rejects(open(file, { profile: 'surt' }), { code: 'MISMATCH' });
+});
+
 test('what fails in the module fails in that filter only', async () => {
   const good = readFileSync(`${root}/test/data/v2/bloom.seen`);
   const first = await open(good), second = await open(good);

@@ -213,6 +213,20 @@ test('heads that claim too much are refused before anything is fetched',
       await assert.rejects(ask(address), SeenError);
       assert.ok(requests.length <= 3);
     }
+    // A petabyte, and a server that agrees.
+    const file = Buffer.from(large);
+    file.writeBigUInt64LE(1n << 50n, 112);
+    file.writeBigUInt64LE(1n << 49n, 104);
+    file.writeBigUInt64LE(1n << 37n, 96);
+    serve = (answer, from, to) => {
+      answer.writeHead(206, { 'content-range': `bytes ${from}-${to - 1}/${
+        2 ** 50}` });
+      answer.end(Buffer.concat([file.subarray(from, to),
+        Buffer.alloc(Math.max(0, to - Math.max(from, file.length)))]));
+    };
+    requests.length = 0;
+    await assert.rejects(ask(address), { code: 'NOMEM' });
+    assert.equal(requests.length, 1);
   });
 
 test('a question that needs many blocks is refused', async () => {
