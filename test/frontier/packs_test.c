@@ -586,7 +586,7 @@ TEST(a_host_with_all_pages_is_read_from_its_beginning_only)
     close_frontier();
 }
 
-TEST(hosts_with_one_page_each_take_no_more_memory_than_some_rows)
+TEST(pages_of_hosts_that_have_but_one_are_found_again)
 {
     enum { MANY = 20000 };
     int64_t waiting, all, id;
@@ -689,8 +689,7 @@ int main(void)
             parked_pages_come_back_and_flagged_ones_can_be_dropped),
         cmocka_unit_test(
             a_host_with_all_pages_is_read_from_its_beginning_only),
-        cmocka_unit_test(
-            hosts_with_one_page_each_take_no_more_memory_than_some_rows),
+        cmocka_unit_test(pages_of_hosts_that_have_but_one_are_found_again),
         cmocka_unit_test(a_damaged_row_is_a_fault_and_not_an_end),
         cmocka_unit_test(
             rows_of_the_version_before_come_first_and_stay_readable),
