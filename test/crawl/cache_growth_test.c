@@ -290,6 +290,34 @@ TEST(a_disk_that_is_full_while_keys_are_copied_loses_none)
     end(&c);
 }
 
+TEST(every_kind_that_keeps_keys_grows)
+{
+    static const char *const kinds[] = { "blocked",        "bloom",
+                                         "counting:4",     "dynamic:4/bloom",
+                                         "routed:4/bloom", "spatial:2/bloom" };
+
+    settings.rate = 0.01;
+    for (size_t i = 0; i < LENGTH(kinds); i++) {
+        struct crawl_cache c;
+        uint64_t n = 0;
+
+        settings.cache = kinds[i];
+        begin(&c);
+        assert_true(c.growth.keys.kept);
+        for (; n < 30000; n += 200)
+            add(&c, n, 200);
+        assert_true(seen_filter_plan(c.filter)->capacity > n);
+        assert_int_equal(strncmp(seen_filter_plan(c.filter)->kind, kinds[i],
+                                 strlen(kinds[i])),
+                         0);
+        assert_true(seen_filter_rate(c.filter) <=
+                    1.1 * seen_filter_planned(c.filter));
+        assert_int_equal(count_found(&c, 0, n), n);
+        end(&c);
+    }
+    settings = (struct crawl_settings){ .rate = 1e-6 };
+}
+
 /* With a capacity, a kind that was asked for is what it was made for. */
 TEST(only_those_keep_keys_that_need_them)
 {
@@ -328,6 +356,7 @@ int main(void)
         cmocka_unit_test(a_log_that_was_cut_or_has_no_mark_is_not_used),
         cmocka_unit_test(keys_without_a_name_need_no_file_while_they_are_few),
         cmocka_unit_test(a_disk_that_is_full_while_keys_are_copied_loses_none),
+        cmocka_unit_test(every_kind_that_keeps_keys_grows),
         cmocka_unit_test(only_those_keep_keys_that_need_them),
     };
 
