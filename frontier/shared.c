@@ -468,6 +468,7 @@ static const char *const texts[SHARED_STATEMENTS] = {
         "1",
     [SHARED_OUTBOX_ADD] = "INSERT INTO outbox (target, visit, until, links) "
                           "VALUES (?1, ?2, 0, ?3)",
+    [SHARED_OUTBOX_TARGETS] = "SELECT DISTINCT target FROM outbox",
     /* Those that a worker took and did not deliver come again. */
     [SHARED_OUTBOX_TAKE] =
         "UPDATE outbox SET until = {now} + ?3 WHERE id IN (SELECT id FROM "

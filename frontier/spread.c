@@ -20,8 +20,10 @@ enum {
     PATIENCE = 5000,     /* ms for one database, at most */
     AWAY_LEAST = 1000,   /* ms before it is tried again */
     AWAY_MOST = 60000,
-    DELIVER_OWN = 100,   /* ms between deliveries of what this one sent */
-    DELIVER_ALL = 1000,  /* and of what others left */
+    ROUND = 250,         /* ms, times the workers: frontier_spread_round() */
+    ROUND_MOST = 5000,
+    IDLE = 500,          /* ms between the rounds of an idle worker, at most */
+    DELIVER = 100,       /* and between its deliveries of what it sent */
     ROUNDS = 16          /* of parcels, between two commits */
 };
 
@@ -96,6 +98,11 @@ void frontier_spread_close(struct frontier_spread *f)
         free(d->sums);
     }
     free(f);
+}
+
+unsigned frontier_spread_databases(const struct frontier_spread *f)
+{
+    return f->databases;
 }
 
 struct sql *frontier_spread_home(const struct frontier_spread *f)
@@ -317,33 +324,91 @@ static enum seen_code deliver(struct frontier_spread *f, unsigned from,
     return code;
 }
 
-/* What this worker sent, soon; and what others left that have died. */
-enum seen_code frontier_spread_deliver(struct frontier_spread *f, bool now,
+/* To which databases does the outbox of this one have links? A bit each. */
+struct looking {
+    struct frontier_shared *f;
+    uint64_t found;
+};
+
+static enum seen_code find_targets(void *owner, struct sql *db,
+                                   struct seen_error *why)
+{
+    struct looking *l = owner;
+    struct sql_statement *st = l->f->st[SHARED_OUTBOX_TARGETS];
+    enum seen_code code;
+    bool row;
+
+    (void)db;
+    l->found = 0;
+    while ((code = sql_step(st, &row, why)) == SEEN_OK && row)
+        l->found |= UINT64_C(1) << (sql_number(st, 0) & 63);
+    return code;
+}
+
+static enum seen_code deliver_from(struct frontier_spread *f, unsigned from,
+                                   bool look, struct seen_error *why)
+{
+    struct looking l = { .f = f->database[from].shared };
+    enum seen_code code = SEEN_OK;
+
+    if (!spread_answers(f, from))
+        return SEEN_OK;
+    if (look)
+        SPREAD_ASK(f, from,
+                   frontier_shared_read(shared, find_targets, &l, why));
+    l.found |= l.f->sent_to;
+    l.f->sent_to = 0;
+    for (unsigned to = 0; code == SEEN_OK && to < f->databases; to++)
+        if (from != to && l.found >> to & 1 && spread_answers(f, to))
+            code = deliver(f, from, to, why);
+    return code;
+}
+
+uint64_t frontier_spread_round(const struct frontier_spread *f)
+{
+    int64_t workers = 1;
+
+    for (unsigned i = 0; i < f->databases; i++)
+        if (f->database[i].load.workers > workers)
+            workers = f->database[i].load.workers;
+    return workers < ROUND_MOST / ROUND ? (uint64_t)workers * ROUND
+                                        : ROUND_MOST;
+}
+
+/* Is it time for a round, and else at least for what this worker sent? */
+static bool is_time(const struct frontier_spread *f, enum frontier_haste haste,
+                    bool *round)
+{
+    const uint64_t now = clock_ms();
+    uint64_t pause = frontier_spread_round(f);
+
+    if (haste == FRONTIER_IDLE && pause > IDLE)
+        pause = IDLE;
+    *round = haste == FRONTIER_AT_ONCE || now - f->looked >= pause;
+    return *round || (haste == FRONTIER_IDLE && now - f->delivered >= DELIVER);
+}
+
+/* In a round the links that any worker sent. One that is idle waits for links,
+   maybe for those that it has sent itself. */
+enum seen_code frontier_spread_deliver(struct frontier_spread *f,
+                                       enum frontier_haste haste,
                                        struct seen_error *why)
 {
-    const bool all = now || clock_ms() - f->delivered_all >= DELIVER_ALL;
     enum seen_code code = SEEN_OK;
+    bool round;
 
     if (f->lost) /* also if whoever saw it did not stop for that */
         return seen_fail(why, SEEN_ABSENT, 0,
                          "a database of the frontier is away");
-    if (spread_is_one(f) || (!all && clock_ms() - f->delivered < DELIVER_OWN))
+    if (spread_is_one(f) || !is_time(f, haste, &round))
         return SEEN_OK;
-    if (all)
+    if (round) {
         code = revive(f, why);
-    for (unsigned from = 0; code == SEEN_OK && from < f->databases; from++) {
-        struct frontier_shared *shared = f->database[from].shared;
-        uint64_t sent = all ? UINT64_MAX : shared->sent_to;
-
-        shared->sent_to = 0;
-        for (unsigned to = 0; code == SEEN_OK && to < f->databases; to++)
-            if (from != to && sent >> to & 1 && spread_answers(f, from) &&
-                spread_answers(f, to))
-                code = deliver(f, from, to, why);
+        f->looked = clock_ms();
     }
+    for (unsigned from = 0; code == SEEN_OK && from < f->databases; from++)
+        code = deliver_from(f, from, round, why);
     f->delivered = clock_ms();
-    if (all)
-        f->delivered_all = f->delivered;
     return code;
 }
 

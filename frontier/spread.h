@@ -68,7 +68,7 @@ enum seen_code frontier_spread_check(struct sql *db, unsigned at, unsigned n,
                                      char identity[FRONTIER_IDENTITY],
                                      struct seen_error *why);
 
-/* The home, and a name for all of them. */
+unsigned frontier_spread_databases(const struct frontier_spread *f);
 struct sql *frontier_spread_home(const struct frontier_spread *f);
 
 /* Which of them has this host? */
@@ -86,12 +86,16 @@ void frontier_spread_watch(struct frontier_spread *f,
 
 /*
  * Between commits: bring links to where their hosts are, and try databases again
- * that were away; not more often than is worth it, unless `now`. Then, more
- * seldom: end visits of which nothing is left.
+ * that were away; and end visits of which nothing is left. Each worker does
+ * this for all, so it is done more seldom the more workers there are, unless
+ * this one is idle.
  */
-enum seen_code frontier_spread_deliver(struct frontier_spread *f, bool now,
+enum frontier_haste { FRONTIER_BUSY, FRONTIER_IDLE, FRONTIER_AT_ONCE };
+enum seen_code frontier_spread_deliver(struct frontier_spread *f,
+                                       enum frontier_haste haste,
                                        struct seen_error *why);
 enum seen_code frontier_spread_finish(struct frontier_spread *f,
+                                      enum frontier_haste haste,
                                       struct seen_error *why);
 
 /*

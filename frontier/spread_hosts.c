@@ -163,25 +163,31 @@ enum seen_code frontier_spread_take(struct frontier_spread *f,
     return followed != SEEN_OK ? followed : code;
 }
 
+/* One database per call, and the others as they were: with many workers this
+   question is asked often, and what it counts changes slowly. */
 enum seen_code frontier_spread_load(struct frontier_spread *f,
                                     struct frontier_load *load,
                                     struct seen_error *why)
 {
-    struct frontier_load one;
     enum seen_code code = SEEN_OK;
 
     *load = (struct frontier_load){ .workers = 0 };
-    for (unsigned i = 0; code == SEEN_OK && i < f->databases; i++) {
+    f->loaded = (f->loaded + 1) % f->databases;
+    for (unsigned i = 0; i < f->databases; i++) {
+        struct spread_database *d = &f->database[i];
+
         if (!spread_answers(f, i))
             continue;
-        SPREAD_ASK(f, i, frontier_shared_load(shared, &one, why));
+        if (i == f->loaded || !d->loaded)
+            SPREAD_ASK(f, i, frontier_shared_load(shared, &d->load, why));
         if (code != SEEN_OK)
-            break;
-        load->hosts += one.hosts;
-        load->workers = one.workers > load->workers ? one.workers
-                                                    : load->workers;
+            return code;
+        d->loaded = true;
+        load->hosts += d->load.hosts;
+        if (d->load.workers > load->workers)
+            load->workers = d->load.workers;
     }
-    return code;
+    return SEEN_OK;
 }
 
 enum seen_code frontier_spread_release(struct frontier_spread *f,

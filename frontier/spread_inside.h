@@ -20,6 +20,8 @@ struct spread_database {
     struct frontier_shared *shared;
     bool joined;        /* this worker has a lease there */
     uint64_t away;      /* clock_ms(): it is not asked before; 0: it answers */
+    struct frontier_load load; /* when it was last read */
+    bool loaded;
     struct spread_sums *sums; /* of visits that run or are ending, by id */
     size_t n, room;
 };
@@ -32,7 +34,8 @@ struct frontier_spread {
     unsigned patience;  /* ms to wait when no database answers */
     int64_t number;     /* of the lease */
     unsigned turn;      /* the database whose hosts come next */
-    uint64_t delivered, delivered_all; /* clock_ms() of the last time */
+    uint64_t delivered, looked, finished; /* clock_ms() of the last time */
+    unsigned loaded;            /* the database whose load was read last */
     struct map claims;  /* by address */
     struct map held;    /* claims, by the id of a host */
     bool lost;          /* one went away that this worker had hosts of */
@@ -42,6 +45,9 @@ struct frontier_spread {
 /* Make the tables in all databases, or find that they are there. */
 enum seen_code frontier_spread_create(struct frontier_spread *f,
                                       struct seen_error *why);
+
+/* ms between two rounds of this worker, for what any worker does for all. */
+uint64_t frontier_spread_round(const struct frontier_spread *f);
 
 /* This worker has no host any more, and no claim of an address. */
 void frontier_spread_forget(struct frontier_spread *f);

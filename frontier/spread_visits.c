@@ -189,13 +189,17 @@ enum seen_code frontier_spread_close_visit(struct frontier_spread *f,
 }
 
 enum seen_code frontier_spread_finish(struct frontier_spread *f,
+                                      enum frontier_haste haste,
                                       struct seen_error *why)
 {
     struct spread_ends e = { .n = 0 };
     enum seen_code code;
 
-    if (spread_is_one(f))
+    if (spread_is_one(f) ||
+        (haste == FRONTIER_BUSY &&
+         clock_ms() - f->finished < frontier_spread_round(f)))
         return SEEN_OK;
+    f->finished = clock_ms();
     code = read_all(f, why);
     if (code == SEEN_OK && frontier_spread_is_whole(f))
         code = choose(f, &e, why);

@@ -635,13 +635,22 @@ static void wait_ms(struct crawl *c, int ms)
     pthread_cond_timedwait(&c->to_commit, &c->lock, &t);
 }
 
+static unsigned groups_of(const struct crawl *c)
+{
+    enum { MOST = 4 };
+
+    return c->databases > MOST ? MOST : c->databases ? c->databases : 1;
+}
+
 /* Is there a reason not to wait for a larger group? */
 static bool is_due(const struct crawl *c, uint64_t since)
 {
-    return c->phase == CRAWL_QUITS || c->done.n >= CRAWL_GROUP ||
+    return c->phase == CRAWL_QUITS ||
+           c->done.n >= CRAWL_GROUP * groups_of(c) ||
            (c->done.n && c->made >= CRAWL_MADE_MOST / 2) ||
-           (c->done.n && ((!c->active && !c->working) ||
-                          clock_ms() - since >= CRAWL_GROUP_MS));
+           (c->done.n &&
+            ((!c->active && !c->working) ||
+             clock_ms() - since >= CRAWL_GROUP_MS * groups_of(c)));
 }
 
 struct crawl_page *crawl_next_group(struct crawl *c, uint64_t ms)
@@ -653,7 +662,8 @@ struct crawl_page *crawl_next_group(struct crawl *c, uint64_t ms)
     if (c->answers.n || c->filed.n || c->costly.n ||
         c->suspects.n) /* readers wait for commits: engine.h */
         pthread_cond_broadcast(&c->to_work);
-    while (!is_due(c, since) && clock_ms() - begun < ms) {
+    while (!is_due(c, since) &&
+           clock_ms() - begun < (c->done.n ? ms * groups_of(c) : ms)) {
         bool empty = !c->done.n;
 
         wait_ms(c, 20);

@@ -145,6 +145,8 @@ struct crawl {
     size_t active;     /* requests under way */
     size_t working;    /* pages at readers, and those that wait for one */
     size_t committing; /* pages in the group that is being committed */
+    unsigned databases; /* of the frontier: done pages are cut into as many
+                           groups, which wait longer to be as large; 0: one */
     size_t made;       /* bytes of pages that are answered and not committed */
     size_t unread;     /* bytes of those that readers are not done with */
 

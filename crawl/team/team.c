@@ -73,6 +73,7 @@ static enum seen_code open_frontier(struct crawl *c, struct seen_error *why)
     if (code != SEEN_OK)
         return code;
     t->db = frontier_spread_home(t->frontier);
+    c->databases = frontier_spread_databases(t->frontier);
     code = crawl_team_cache_open(c, why);
     return code == SEEN_OK ? join(c, why) : code;
 }

@@ -516,6 +516,18 @@ static enum seen_code look_for_jobs(struct crawl *c, bool *any,
     return SEEN_OK;
 }
 
+/* Without a host this worker waits for what others have. That nothing is under
+   way for a moment is no reason to hurry. */
+static enum frontier_haste haste_of(struct crawl *c)
+{
+    bool idle;
+
+    pthread_mutex_lock(&c->lock);
+    idle = !c->hosts.by_id.used;
+    pthread_mutex_unlock(&c->lock);
+    return idle ? FRONTIER_IDLE : FRONTIER_BUSY;
+}
+
 /* Visits that run are read all together, so they are not read after each few
    of thousands of jobs. */
 enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
@@ -523,7 +535,8 @@ enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
     struct crawl_team *t = crawl_team_of(c);
     bool due = !t->looked || clock_ms() - t->looked >= LOOK_EVERY;
     bool any = false, left = false, recalling = false;
-    enum seen_code code = frontier_spread_deliver(t->frontier, false, why);
+    const enum frontier_haste haste = haste_of(c);
+    enum seen_code code = frontier_spread_deliver(t->frontier, haste, why);
     size_t n = 0;
 
     if (code != SEEN_OK || (!due && !t->more))
@@ -541,7 +554,7 @@ enum seen_code crawl_team_visits_tend(struct crawl *c, struct seen_error *why)
         return SEEN_OK;
     }
     if (code == SEEN_OK)
-        code = frontier_spread_finish(t->frontier, why);
+        code = frontier_spread_finish(t->frontier, haste, why);
     if (code == SEEN_OK)
         code = look_at_visits(c, &any, &recalling, why);
     if (code == SEEN_OK)

@@ -227,7 +227,7 @@ static void end_visits(struct frontier_spread *f)
     struct frontier_visit ending = { .id = 0 };
     int64_t records[2];
 
-    GOOD(frontier_spread_finish(f, &why));
+    GOOD(frontier_spread_finish(f, FRONTIER_AT_ONCE, &why));
     GOOD(frontier_spread_visits(f, FRONTIER_ENDING, 0, note_visit, &ending,
                                 &why));
     if (!ending.id)
@@ -275,7 +275,7 @@ static void work(struct frontier_spread *f, int turns)
             GOOD(frontier_spread_join(f, &why));
             continue;
         }
-        GOOD(frontier_spread_deliver(f, true, &why));
+        GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
         end_visits(f);
         state = begin(f, 0);
     }
@@ -422,14 +422,14 @@ TEST(a_visit_does_not_end_while_a_link_is_on_its_way)
     for (exhaust(f); ask_all("SELECT count(*) FROM outbox"); exhaust(f)) {
         /* Nothing waits anywhere else. */
         assert_int_equal(ask_all("SELECT sum(queued) FROM hosts"), 0);
-        GOOD(frontier_spread_finish(f, &why));
+        GOOD(frontier_spread_finish(f, FRONTIER_AT_ONCE, &why));
         assert_int_equal(state_of(f, FRONTIER_RUNNING), FRONTIER_RUNNING);
-        GOOD(frontier_spread_deliver(f, true, &why));
+        GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
         rounds++;
     }
     assert_true(rounds > 1);
     assert_int_equal(ask_all("SELECT sum(fetched) FROM visits"), PAGES);
-    GOOD(frontier_spread_finish(f, &why));
+    GOOD(frontier_spread_finish(f, FRONTIER_AT_ONCE, &why));
     assert_int_equal(state_of(f, FRONTIER_ENDING), FRONTIER_ENDING);
     end_visits(f);
     GOOD(frontier_spread_leave(f, &why));
@@ -449,12 +449,12 @@ TEST(a_visit_that_is_closed_ends_everywhere)
     /* Not all databases know it yet. */
     GOOD(frontier_spread_close_visit(f, visit.id, &why));
     assert_int_equal(state_of(f, FRONTIER_RUNNING), FRONTIER_RUNNING);
-    GOOD(frontier_spread_deliver(f, true, &why));
+    GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
     exhaust(f); /* and links are on their way */
     assert_true(ask_all("SELECT count(*) FROM outbox") > 0);
     GOOD(frontier_spread_close_visit(f, visit.id, &why));
     end_visits(f);
-    GOOD(frontier_spread_deliver(f, true, &why));
+    GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
     assert_int_equal(ask_all("SELECT count(*) FROM visits WHERE state = 2"),
                      DATABASES);
     assert_int_equal(ask_all("SELECT count(*) FROM outbox"), 0);
@@ -472,7 +472,7 @@ TEST(a_visit_whose_pages_are_spent_ends_everywhere)
     begin(f, MOST);
     while (begin(f, MOST) != FRONTIER_ENDED) {
         assert_true(work_on(f, &hosts));
-        GOOD(frontier_spread_deliver(f, true, &why));
+        GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
         end_visits(f);
     }
     assert_in_range(ask_all("SELECT sum(fetched) FROM visits"), MOST,
@@ -498,7 +498,7 @@ TEST(hosts_of_an_address_belong_to_one_worker_in_all_databases)
     begin(a, 0);
     for (int i = 0; i < 3; i++) { /* rows of several hosts */
         exhaust(a);
-        GOOD(frontier_spread_deliver(a, true, &why));
+        GOOD(frontier_spread_deliver(a, FRONTIER_AT_ONCE, &why));
     }
     hosts = ask_all("SELECT count(*) FROM hosts WHERE queued > 0");
     assert_true(hosts > 1);
@@ -629,7 +629,7 @@ TEST(what_was_delivered_is_not_delivered_again)
     exhaust(f);
     run_all("CREATE TABLE again AS SELECT * FROM outbox");
     for (int i = 0; i < 8; i++) {
-        GOOD(frontier_spread_deliver(f, true, &why));
+        GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
         exhaust(f);
         run_all("INSERT INTO outbox SELECT * FROM again a WHERE NOT EXISTS "
                 "(SELECT 1 FROM outbox o WHERE o.id = a.id)");
@@ -689,10 +689,10 @@ TEST(a_report_is_about_all_databases)
 
     GOOD(frontier_spread_join(f, &why));
     begin(f, 0);
-    GOOD(frontier_spread_deliver(f, true, &why));
+    GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
     for (int i = 0; i < DATABASES; i++)
         assert_true(work_on(f, &taken));
-    GOOD(frontier_spread_deliver(f, true, &why));
+    GOOD(frontier_spread_deliver(f, FRONTIER_AT_ONCE, &why));
     GOOD(frontier_status_open(&s, list, &why));
     GOOD(frontier_status_hosts(s, 100, show_host, &hosts, &why));
     GOOD(frontier_status_visits(s, 100, show_visit, &visits, &why));
