@@ -329,6 +329,126 @@ TEST(a_writer_that_adds_little_and_closes_fills_nothing_in_vain)
     seen_filter_free(f);
 }
 
+/* A call to the file beside the filter that fails, and what it was. */
+static int fail_at, calls;
+
+static bool fails(int fd)
+{
+    char link[64], name[256];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    n = readlink(link, name, sizeof name);
+    if (n < 5 || memcmp(name + n - 5, ".grow", 5) != 0 || ++calls != fail_at)
+        return false;
+    errno = calls % 2 ? ENOSPC : EIO;
+    return true;
+}
+
+static ssize_t failing_pwrite(int fd, const void *from, size_t len, off_t at)
+{
+    return fails(fd) ? -1 : pwrite(fd, from, len, at);
+}
+
+static int failing_flush(int fd)
+{
+    return fails(fd) ? -1 : 0;
+}
+
+static int failing_sync(int fd, off_t at, off_t len, unsigned how)
+{
+    (void)at, (void)len, (void)how;
+    return fails(fd) ? -1 : 0;
+}
+
+static int no_flush(int fd);
+static int no_sync(int fd, off_t at, off_t len, unsigned how);
+
+static void let_fail(int at)
+{
+    fail_at = at;
+    calls = 0;
+    disk_pwrite = at ? failing_pwrite : pwrite;
+    disk_fdatasync = at ? failing_flush : no_flush;
+    disk_sync_range = at ? failing_sync : no_sync;
+}
+
+TEST(a_call_that_fails_costs_a_growth_and_no_key)
+{
+    bool failed = true;
+
+    for (int at = 1; failed; at++) {
+        struct seen_filter *f;
+        struct seen_error why;
+        uint64_t n = 19000;
+
+        create("blocked", 19000);
+        f = open_as(SEEN_SYNC_NO);
+        add_numbers(f, 0, n * 9 / 10);
+        let_fail(at);
+        add_numbers(f, n * 9 / 10, n * 6 / 5);
+        failed = calls >= at;
+        let_fail(0);
+        n = n * 6 / 5;
+        assert_int_equal(failed, !seen_store_grows(f, &why));
+        assert_int_equal(failed, seen_filter_plan(f)->capacity == 19000);
+        assert_false(growing());
+        assert_has_numbers(f, n);
+        assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+        f = open_as(SEEN_SYNC_NO);
+        add_numbers(f, n, n + 1000);
+        assert_true(seen_filter_plan(f)->capacity > n);
+        assert_has_numbers(f, n + 1000);
+        assert_true(seen_store_grows(f, NULL));
+        seen_filter_free(f);
+        sweep(NULL);
+        assert_in_range(at, 1, 100);
+    }
+}
+
+static void assert_has_urls(const struct seen_filter *f, int n)
+{
+    char text[64];
+    bool seen;
+
+    for (int i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "http://%d.example/", i);
+        assert_int_equal(seen_filter_has_url(f, text, &seen, NULL), SEEN_OK);
+        assert_true(seen);
+    }
+}
+
+TEST(a_keyed_filter_of_parts_grows_in_slices_too)
+{
+    enum { BEGIN = 3000, URLS = 7000 };
+    const struct seen_access access = { .secret = secret,
+                                        .sync = SEEN_SYNC_NO };
+    struct seen_plan plan = plan_of("spatial:2/routed:2/blocked", BEGIN);
+    struct seen_filter *f;
+    char text[64];
+    int slices = 0;
+
+    plan.tight = plan.keyed = true;
+    f = holding(&plan, 0);
+    assert_int_equal(seen_store_keep_keys(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_create(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    assert_int_equal(seen_store_open(&f, path, &access, NULL), SEEN_OK);
+    for (int i = 0; i < URLS; i++) {
+        snprintf(text, sizeof text, "http://%d.example/", i);
+        assert_int_equal(seen_filter_add_url(f, text, NULL, NULL), SEEN_OK);
+        slices += growing();
+        if (i % 1000 == 999)
+            assert_has_urls(f, i + 1);
+    }
+    assert_in_range(slices, 3, 60);
+    assert_in_range(seen_filter_plan(f)->capacity, URLS, 2.3 * URLS);
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_open(&f, path, &access, NULL), SEEN_OK);
+    assert_has_urls(f, URLS);
+    seen_filter_free(f);
+}
+
 static uint64_t bytes_written;
 
 static ssize_t counted_pwrite(int fd, const void *from, size_t len, off_t at)
@@ -410,6 +530,8 @@ int main(void)
         FRESH(a_writer_that_dies_after_any_slice_loses_nothing),
         FRESH(readers_have_all_keys_while_it_grows),
         FRESH(a_writer_that_adds_little_and_closes_fills_nothing_in_vain),
+        FRESH(a_call_that_fails_costs_a_growth_and_no_key),
+        FRESH(a_keyed_filter_of_parts_grows_in_slices_too),
         FRESH(repetitions_are_removed_in_slices_and_in_linear_time),
     };
 

@@ -372,6 +372,47 @@ TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
     add_while_it_grows(THREADS * EACH); /* in slices of several threads */
 }
 
+static void *add_again(void *arg)
+{
+    for (int i = 0; i < 30; i++)
+        for (size_t at = 0; at < THREADS * EACH; at += EACH / 2)
+            if (seen_filter_add(f, &key[at], EACH / 2, NULL, NULL) != SEEN_OK)
+                __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+    return arg;
+}
+
+TEST(repetitions_are_removed_while_threads_add_them)
+{
+    const struct seen_access how = { .sync = SEEN_SYNC_NO };
+    const struct seen_plan plan = plan_of("blocked", THREADS * EACH);
+    pthread_t thread[THREADS + 1];
+    struct stat it;
+    char log[128];
+
+    f = holding(&plan, 0);
+    assert_int_equal(seen_store_keep_keys(f, NULL), SEEN_OK);
+    assert_int_equal(seen_store_create(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+    failures = 0;
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, add_again, NULL);
+    pthread_create(&thread[THREADS], NULL, checkpoint_often, NULL);
+    for (size_t i = 0; i < LENGTH(thread); i++)
+        pthread_join(thread[i], NULL);
+    assert_int_equal(failures, 0);
+    assert_true(seen_store_grows(f, NULL));
+    assert_int_equal(seen_store_close(f, NULL), SEEN_OK);
+    beside(log, ".keys");
+    assert_int_equal(stat(log, &it), 0);
+    assert_in_range(it.st_size, 16 * THREADS * EACH, 16 * 70000);
+    assert_int_equal(seen_store_open(&f, path, NULL, NULL), SEEN_OK);
+    assert_true(seen_store_grows(f, NULL));
+    assert_holds(f, THREADS * EACH);
+    seen_filter_free(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +425,7 @@ int main(void)
         FRESH(threads_share_a_filter_that_is_read_by_ranges),
         FRESH(
             what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown),
+        FRESH(repetitions_are_removed_while_threads_add_them),
     };
 
     return cmocka_run_group_tests(tests, enter, leave);
