@@ -7,13 +7,15 @@
  * and becomes a file whose checksums are right: what the plan says is then
  * all that the reader has to go by.
  *
- * What can be loaded must answer, print itself, be opened and added to.
+ * What can be loaded must answer, print itself, be opened and added to. By ranges
+ * it must give the same answers or none, and what cannot be loaded may be asked.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <seen/ranges.h>
 #include <seen/share.h>
 
 #include "lib/disk/disk.h"
@@ -88,6 +90,61 @@ static size_t compose(const uint8_t *data, size_t size)
     return (size_t)h.length;
 }
 
+static void make_keys(struct seen_key key[KEYS])
+{
+    static char text[KEYS][32];
+
+    for (int i = 0; i < KEYS; i++) {
+        int len = snprintf(text[i], sizeof text[i], "http://h%d.example/d/%d?",
+                           i % 3, i);
+
+        seen_key_hash(&key[i], text[i], (size_t)len);
+    }
+}
+
+/* --- by ranges --- */
+
+static size_t length; /* of the file */
+
+static enum seen_code read_ranges(void *of, struct seen_range *range, size_t n,
+                                  uint64_t *all, struct seen_error *why)
+{
+    (void)of, (void)why;
+    *all = length;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t left = range[i].from < length ? length - range[i].from : 0;
+
+        if (range[i].len > left)
+            range[i].len = (size_t)left;
+        memcpy(range[i].to, file + (left ? range[i].from : 0), range[i].len);
+    }
+    return SEEN_OK;
+}
+
+/* `right`: the same file, loaded; or NULL. */
+static void ask_by_ranges(const struct seen_filter *right)
+{
+    const struct seen_ranges where = { .read = read_ranges };
+    struct seen_key key[KEYS];
+    bool seen[KEYS], wanted[KEYS];
+    struct seen_filter *f;
+
+    if (seen_ranges_open(&f, &where, NULL, NULL) != SEEN_OK)
+        return;
+    make_keys(key);
+    if (seen_filter_has(f, key, 1, seen, NULL) == SEEN_OK &&
+        seen_filter_has(f, key, KEYS, seen, NULL) == SEEN_OK && right &&
+        (seen_filter_has(right, key, KEYS, wanted, NULL) != SEEN_OK ||
+         memcmp(seen, wanted, sizeof seen) != 0))
+        abort();
+    seen_filter_has_prefix(f, key, seen, NULL);
+    seen_filter_rate(f);
+    seen_filter_cost(f);
+    if (right && seen_store_verify(f, NULL) != SEEN_OK)
+        abort();
+    seen_filter_free(f);
+}
+
 /* A second generation, and the union of the filter with itself. */
 static void extend(const struct seen_filter *f, const struct seen_key *key)
 {
@@ -105,18 +162,12 @@ static void extend(const struct seen_filter *f, const struct seen_key *key)
 
 static void use(struct seen_filter *f)
 {
-    static char text[KEYS][32];
     struct seen_key key[KEYS];
     bool seen[KEYS];
     uint64_t count[KEYS];
     char *words = NULL;
 
-    for (int i = 0; i < KEYS; i++) {
-        int len = snprintf(text[i], sizeof text[i], "http://h%d.example/d/%d?",
-                           i % 3, i);
-
-        seen_key_hash(&key[i], text[i], (size_t)len);
-    }
+    make_keys(key);
     seen_filter_has(f, key, KEYS, seen, NULL);
     seen_filter_count(f, key, KEYS, count, NULL);
     seen_filter_has_prefix(f, key, seen, NULL);
@@ -155,7 +206,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     to = fopen(path, "wb");
     if (!to || fwrite(file, 1, len, to) != len || fclose(to))
         abort();
+    length = len;
+    ask_by_ranges(NULL);
     if (seen_store_load(&f, path, NULL, NULL) == SEEN_OK) {
+        ask_by_ranges(f);
         use(f);
         seen_filter_free(f);
         if (seen_store_map(&f, path, NULL, NULL) != SEEN_OK)
