@@ -182,6 +182,12 @@ static bool find_window(const struct shards_view *v, const uint64_t *shard,
     return false;
 }
 
+/* Begin to fetch a word. If the table is damaged it may be anywhere. */
+INLINE void expect_word(const uint64_t *shard, uint64_t word)
+{
+    __builtin_prefetch((const void *)((uintptr_t)shard + word * 8));
+}
+
 /* --- questions --- */
 
 #define WIDTH_OF(name) name##_portable

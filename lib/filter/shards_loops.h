@@ -68,9 +68,9 @@ LOOP bool WIDTH_OF(look_up_as)(const struct shards_view *v,
             set_window(&window[i], in_layer, start[i], 0, head_low(head),
                        columns);
             for (unsigned j = 0; j < 2 * columns; j += LINE / 8)
-                __builtin_prefetch(shard + window[i].word + j);
-            __builtin_prefetch(shard + bumps_at(head, columns) +
-                               start[i] / BUCKET / 32);
+                expect_word(shard, window[i].word + j);
+            expect_word(shard,
+                        bumps_at(head, columns) + start[i] / BUCKET / 32);
         }
         for (size_t i = 0; i < some && sound; i++)
             sound = WIDTH_OF(ask)(v, at[i], start[i], &window[i], columns,
