@@ -75,11 +75,17 @@ file(GLOB js_files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/js
 set(VERSION ${PROJECT_VERSION})
 configure_file(js/package.json js/package.json @ONLY)
 set(js_package ${js_wasm})
+set(js_bare ${PROJECT_SOURCE_DIR}/cmake/bare.cmake)
 foreach(name ${js_files})
+    set(copy -E copy ${PROJECT_SOURCE_DIR}/js/${name}
+        ${PROJECT_BINARY_DIR}/js/${name})
+    if(name MATCHES "\\.js$")
+        set(copy -D FROM=${PROJECT_SOURCE_DIR}/js/${name}
+            -D TO=${PROJECT_BINARY_DIR}/js/${name} -P ${js_bare})
+    endif()
     add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/js/${name}
-        COMMAND ${CMAKE_COMMAND} -E copy ${PROJECT_SOURCE_DIR}/js/${name}
-                ${PROJECT_BINARY_DIR}/js/${name}
-        DEPENDS ${PROJECT_SOURCE_DIR}/js/${name} VERBATIM)
+        COMMAND ${CMAKE_COMMAND} ${copy}
+        DEPENDS ${PROJECT_SOURCE_DIR}/js/${name} ${js_bare} VERBATIM)
     list(APPEND js_package ${PROJECT_BINARY_DIR}/js/${name})
 endforeach()
 add_custom_target(js ALL DEPENDS ${js_package})
