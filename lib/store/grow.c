@@ -116,7 +116,9 @@ static uint64_t keys_until(const struct seen_filter *f, unsigned share)
         const uint64_t end = limit - limit * (WHOLE - share) / WHOLE;
         const uint64_t set = seen_filter_cells_set(f);
 
-        least = set < end ? (end - set) / plan.probes + 1 : 0;
+        least = set < end ? 1 : 0; /* of a kind that does not say its probes */
+        if (least && plan.probes)
+            least += (end - set) / plan.probes;
     }
     for (unsigned i = 0; i < f->parts && least; i++) {
         const uint64_t keys = keys_until(f->part[i], share);
