@@ -41,6 +41,7 @@
 #include "../lib/text/hex.h"
 #include "../lib/text/memory.h"
 #include "../lib/text/span.h"
+#include "sha1_pair.h"
 
 enum { LEVEL = 2, LEVELS = 3 };
 
@@ -49,6 +50,7 @@ struct warc_packer {
     uint32_t level, tables_size;
     uint8_t *tables; /* of `deflate` */
     struct warc_hash block, payload, id;
+    bool pairs; /* digests of block and payload are made together */
     struct buffer raw; /* a record before it is compressed */
 };
 
@@ -82,6 +84,7 @@ enum seen_code warc_packer_new(struct warc_packer **out, int level,
         warc_packer_free(p);
         return seen_fail(why, SEEN_NOMEM, 0, "no memory to pack records");
     }
+    p->pairs = warc_sha1_pair_works();
     *out = p;
     return SEEN_OK;
 }
@@ -210,21 +213,33 @@ static enum seen_code compress(struct warc_packer *p, struct buffer *out,
     return SEEN_OK;
 }
 
-/* End its header, add the block of two parts, and append the member. */
-static enum seen_code end(struct warc_packer *p, struct buffer *out,
-                          const char *type, struct seen_span first,
-                          struct seen_span second, struct seen_error *why)
+static enum seen_code block_digest(struct warc_packer *p,
+                                   unsigned char sum[WARC_DIGEST_MOST],
+                                   struct seen_span first,
+                                   struct seen_span second,
+                                   struct seen_error *why)
 {
-    unsigned char sum[WARC_DIGEST_MOST];
-    char digest[WARC_DIGEST_TEXT];
-
     if (warc_hash_begin(&p->block, warc_sha1, why) != SEEN_OK)
         return SEEN_NOMEM;
     warc_hash_add(&p->block, first.text, first.len);
     warc_hash_add(&p->block, second.text, second.len);
-    if (!warc_hash_end(&p->block, sum))
-        return no_memory_for(why, "a WARC record");
-    warc_digest_write(digest, warc_sha1, sum);
+    return warc_hash_end(&p->block, sum) ? SEEN_OK
+                                         : no_memory_for(why, "a WARC record");
+}
+
+/* End its header, add the block of two parts, and append the member. `known` is
+   the digest of the block, or NULL. */
+static enum seen_code end(struct warc_packer *p, struct buffer *out,
+                          const char *type, struct seen_span first,
+                          struct seen_span second, const unsigned char *known,
+                          struct seen_error *why)
+{
+    unsigned char sum[WARC_DIGEST_MOST];
+    char digest[WARC_DIGEST_TEXT];
+
+    if (!known && block_digest(p, sum, first, second, why) != SEEN_OK)
+        return SEEN_NOMEM;
+    warc_digest_write(digest, warc_sha1, known ? known : sum);
     field(&p->raw, "WARC-Block-Digest", digest);
     field(&p->raw, "Content-Type", type);
     buffer_text(&p->raw, "Content-Length: ");
@@ -306,7 +321,7 @@ static enum seen_code pack_request(struct warc_packer *p, struct buffer *out,
         field(&p->raw, "WARC-IP-Address", x->address);
     field_id(&p->raw, "WARC-Concurrent-To", e->response);
     return end(p, out, "application/http;msgtype=request", x->request,
-               (struct seen_span){ NULL, 0 }, why);
+               (struct seen_span){ NULL, 0 }, NULL, why);
 }
 
 /*
@@ -329,13 +344,20 @@ static void revisit_fields(struct buffer *to, const struct warc_exchange *x)
         field_id(to, "WARC-Refers-To", x->refers_id);
 }
 
+static void put_digest(char digest[WARC_DIGEST], const unsigned char *sum)
+{
+    char text[WARC_DIGEST_TEXT];
+
+    warc_digest_write(text, warc_sha1, sum);
+    memcpy(digest, text + strlen("sha1:"), WARC_DIGEST);
+}
+
 static enum seen_code payload_digest(struct warc_packer *p,
                                      const struct warc_exchange *x,
                                      char digest[WARC_DIGEST],
                                      struct seen_error *why)
 {
     unsigned char sum[WARC_DIGEST_MOST];
-    char text[WARC_DIGEST_TEXT];
 
     if (x->revisit == WARC_NOT_MODIFIED) {
         strcpy(digest, x->refers_digest ? x->refers_digest : "");
@@ -346,9 +368,19 @@ static enum seen_code payload_digest(struct warc_packer *p,
     warc_hash_add(&p->payload, x->payload.text, x->payload.len);
     if (!warc_hash_end(&p->payload, sum))
         return no_memory_for(why, "a WARC record");
-    warc_digest_write(text, warc_sha1, sum);
-    memcpy(digest, text + strlen("sha1:"), WARC_DIGEST);
+    put_digest(digest, sum);
     return SEEN_OK;
+}
+
+static void both_digests(const struct warc_exchange *x,
+                         unsigned char sum[2][WARC_SHA1],
+                         char digest[WARC_DIGEST])
+{
+    const struct seen_span block[2] = { x->head, x->body };
+    const struct seen_span payload[2] = { x->payload, { NULL, 0 } };
+
+    warc_sha1_pair(block, payload, sum);
+    put_digest(digest, sum[1]);
 }
 
 static enum seen_code pack_response(struct warc_packer *p,
@@ -359,8 +391,14 @@ static enum seen_code pack_response(struct warc_packer *p,
 {
     struct seen_span body = x->body;
     const char *truncated = x->truncated;
-    enum seen_code code = payload_digest(p, x, out->digest, why);
+    bool both = p->pairs && x->revisit == WARC_NEW;
+    unsigned char sum[2][WARC_SHA1];
+    enum seen_code code = SEEN_OK;
 
+    if (both)
+        both_digests(x, sum, out->digest);
+    else
+        code = payload_digest(p, x, out->digest, why);
     if (code != SEEN_OK)
         return code;
     begin(p, x->revisit == WARC_NEW ? "response" : "revisit", e->response,
@@ -384,7 +422,7 @@ static enum seen_code pack_response(struct warc_packer *p,
         buffer_text(&p->raw, "\r\n");
     }
     return end(p, &out->bytes, "application/http;msgtype=response", x->head,
-               body, why);
+               body, both ? sum[0] : NULL, why);
 }
 
 static enum seen_code pack_metadata(struct warc_packer *p, struct buffer *out,
@@ -396,7 +434,7 @@ static enum seen_code pack_metadata(struct warc_packer *p, struct buffer *out,
     field(&p->raw, "WARC-Target-URI", x->url);
     field_id(&p->raw, "WARC-Concurrent-To", e->response);
     return end(p, out, "application/warc-fields", x->metadata,
-               (struct seen_span){ NULL, 0 }, why);
+               (struct seen_span){ NULL, 0 }, NULL, why);
 }
 
 enum seen_code warc_pack(struct warc_packer *p, struct warc_packed *out,
@@ -463,7 +501,7 @@ enum seen_code warc_pack_info(struct warc_packer *p, struct buffer *out,
     code = lines.failed ? no_memory_for(why, "a WARC record")
                         : end(p, out, "application/warc-fields",
                               (struct seen_span){ lines.bytes, lines.len },
-                              (struct seen_span){ NULL, 0 }, why);
+                              (struct seen_span){ NULL, 0 }, NULL, why);
     buffer_clear(&lines);
     return code;
 }
