@@ -8,8 +8,9 @@
  * Packing is pure computation: digests and compression. Threads pack side by
  * side, each with a packer of its own; one thread then appends the bytes
  * (files.h), which are complete and depend on nothing but the exchange. The
- * same exchange always gives the same bytes: record ids are hashes of the URL,
- * the time and the type of the record.
+ * same exchange always gives the same records: their ids are hashes of the URL,
+ * the time and the type of the record. How they are packed may differ by a few
+ * bytes, between CPUs and between packers.
  *
  *     struct warc_packed packed = { .digest = "" };
  *

@@ -76,7 +76,23 @@ TEST(an_exchange_is_three_members_with_one_record_each)
     warc_packed_clear(&p);
 }
 
-TEST(the_same_exchange_gives_the_same_bytes)
+/* Do both have the same records? */
+static bool same_records(const struct warc_packed *one,
+                         const struct warc_packed *other)
+{
+    size_t at = 0, other_at = 0;
+    bool same = true;
+
+    while (same && at < one->bytes.len && other_at < other->bytes.len) {
+        char *text = strdup(unpack(&one->bytes, &at));
+
+        same = !strcmp(text, unpack(&other->bytes, &other_at));
+        free(text);
+    }
+    return same && at == one->bytes.len && other_at == other->bytes.len;
+}
+
+TEST(the_same_exchange_gives_the_same_records)
 {
     struct warc_exchange x = sample_chunked("http://a.example/");
     struct warc_packed one = { .digest = "" }, other = one;
@@ -85,16 +101,10 @@ TEST(the_same_exchange_gives_the_same_bytes)
     assert_int_equal(warc_packer_new(&second, 0, NULL), SEEN_OK);
     assert_int_equal(warc_pack(packer, &one, &x, NULL), SEEN_OK);
     assert_int_equal(warc_pack(second, &other, &x, NULL), SEEN_OK);
-    assert_int_equal(one.bytes.len, other.bytes.len);
-    assert_memory_equal(one.bytes.bytes, other.bytes.bytes, one.bytes.len);
-    assert_int_equal(warc_pack(packer, &one, &x, NULL), SEEN_OK);
-    assert_int_equal(one.bytes.len, other.bytes.len);
-    assert_memory_equal(one.bytes.bytes, other.bytes.bytes, one.bytes.len);
+    assert_true(same_records(&one, &other));
     x.turn = 1;
     assert_int_equal(warc_pack(second, &other, &x, NULL), SEEN_OK);
-    assert_memory_not_equal(one.bytes.bytes, other.bytes.bytes,
-                            one.bytes.len < other.bytes.len ? one.bytes.len
-                                                            : other.bytes.len);
+    assert_false(same_records(&one, &other));
     warc_packer_free(second);
     warc_packed_clear(&one);
     warc_packed_clear(&other);
@@ -435,7 +445,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_exchange_is_three_members_with_one_record_each),
-        cmocka_unit_test(the_same_exchange_gives_the_same_bytes),
+        cmocka_unit_test(the_same_exchange_gives_the_same_records),
         cmocka_unit_test(
             bodies_of_any_size_survive_whether_they_compress_or_not),
         cmocka_unit_test(chunks_are_stored_and_the_digest_is_without_them),
