@@ -93,6 +93,10 @@ enum seen_code frontier_journal_add(struct frontier_journal *j,
     if (j->last < 0) {
         j->last = 0;
         code = sql_first(j->st[LAST], &j->last, why);
+        if (code == SEEN_OK && (j->last < 0 || j->last > INT64_MAX / 2))
+            code = seen_fail(
+                why, SEEN_CORRUPT, 0,
+                "the number of the journal's last URL is damaged");
         if (code != SEEN_OK) {
             j->last = -1;
             return code;
@@ -108,6 +112,14 @@ enum seen_code frontier_journal_add(struct frontier_journal *j,
     return j->block.len >= BLOCK ? frontier_journal_write(j, why) : SEEN_OK;
 }
 
+static enum seen_code damaged(int64_t last, struct seen_error *why)
+{
+    return seen_fail(why, SEEN_CORRUPT, 0,
+                     "row %lld of the journal is damaged", (long long)last);
+}
+
+/* A row that was cut short, or says that it has fewer URLs than it has, is not
+   one with fewer: those would be forgotten, and fetched again. */
 static enum seen_code read_block(struct seen_span bytes, int64_t last,
                                  int64_t after, frontier_take_url *take,
                                  void *owner, struct seen_error *why)
@@ -116,18 +128,16 @@ static enum seen_code read_block(struct seen_span bytes, int64_t last,
     const unsigned char *end = at + bytes.len;
     struct buffer url = { .bytes = NULL };
     enum seen_code code = SEEN_OK;
-    int64_t id = last;
+    int64_t id;
 
-    if (bytes.len >= HEAD) {
-        id -= little_32(at);
-        at += HEAD;
-    }
+    if (bytes.len < HEAD || little_32(at) > last)
+        return damaged(last, why);
+    id = last - little_32(at);
+    at += HEAD;
     while (code == SEEN_OK && id < last) {
         if (!frontier_pack_text(&at, end, &url)) {
             code = url.failed ? no_memory_for(why, "the journal")
-                              : seen_fail(why, SEEN_CORRUPT, 0,
-                                          "row %lld of the journal is damaged",
-                                          (long long)last);
+                              : damaged(last, why);
             break;
         }
         if (++id > after)
@@ -136,7 +146,7 @@ static enum seen_code read_block(struct seen_span bytes, int64_t last,
                 (struct seen_span){ url.len ? url.bytes : "", url.len }, why);
     }
     buffer_clear(&url);
-    return code;
+    return code == SEEN_OK && at != end ? damaged(last, why) : code;
 }
 
 enum seen_code frontier_journal_read(struct frontier_journal *j, int64_t after,

@@ -259,6 +259,7 @@ void frontier_pack_read(struct frontier_pack_reader *r, struct seen_span bytes,
     r->at = (const unsigned char *)bytes.text;
     r->end = r->at + bytes.len;
     r->no_memory = false;
+    r->n = 0;
     r->damaged = bytes.len < HEAD || r->at[0] > 1 ||
                  r->at[1] > FRONTIER_PACK_PAGES;
     if (r->damaged)
@@ -310,13 +311,14 @@ bool frontier_pack_next(struct frontier_pack_reader *r)
         return false;
     says = *r->at++;
     if (says > ALL || !read_fields(r, says) ||
-        last->index >= FRONTIER_PACK_PAGES ||
+        last->index >= r->next || /* no page has an index that is still free */
         !frontier_pack_text(&r->at, r->end, &last->url)) {
         r->no_memory = last->url.failed || last->path.failed ||
                        last->type.failed;
         r->damaged = !r->no_memory;
         return false;
     }
+    r->n++;
     r->index = last->index;
     r->page = (struct frontier_page){
         .via = last->via,

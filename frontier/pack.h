@@ -81,6 +81,7 @@ struct frontier_pack_reader {
     struct frontier_pack_last last;
     unsigned next;  /* the byte of that name */
     unsigned index; /* of the page */
+    unsigned n;     /* pages that were read */
     struct frontier_page page; /* its spans live until the next one is read */
     bool damaged, no_memory;
 };

@@ -43,7 +43,7 @@ enum {
 };
 
 #define OF_HOSTS " FROM packed CROSS JOIN hosts ON hosts.id = host "
-#define COLUMNS "packed.id, host, priority, pages, name"
+#define COLUMNS "packed.id, host, priority, pages, n, name"
 
 static const char *const texts[STATEMENTS] = {
     [PACK_ADD] = "INSERT INTO packed (host, priority, flags, n, pages) VALUES "
@@ -51,11 +51,13 @@ static const char *const texts[STATEMENTS] = {
     [PACK_CHANGE] = "UPDATE packed SET flags = ?2, n = ?3, pages = ?4 WHERE "
                     "id = ?1",
     [PACK_DELETE] = "DELETE FROM packed WHERE id = ?1",
-    [PACK_LAST] = "SELECT id, host, priority, pages FROM packed WHERE host = "
-                  "?1 AND priority = ?2 ORDER BY id DESC LIMIT 1",
+    [PACK_LAST] =
+        "SELECT id, host, priority, pages, n FROM packed WHERE host = "
+        "?1 AND priority = ?2 ORDER BY id DESC LIMIT 1",
     [PACK_READ] = "SELECT " COLUMNS OF_HOSTS "WHERE packed.id = ?1",
-    [PACK_HOST] = "SELECT id, host, priority, pages FROM packed WHERE host = "
-                  "?1 ORDER BY priority, id",
+    [PACK_HOST] =
+        "SELECT id, host, priority, pages, n FROM packed WHERE host = "
+        "?1 ORDER BY priority, id",
     [PACK_EACH] = "SELECT " COLUMNS OF_HOSTS "ORDER BY packed.id",
     [PACK_FLAGGED] = "SELECT " COLUMNS OF_HOSTS
                      "WHERE flags & ?1 ORDER BY packed.id",
@@ -64,6 +66,7 @@ static const char *const texts[STATEMENTS] = {
 /* A row that was read, in memory of ours. */
 struct packed_row {
     int64_t number, host, priority;
+    int64_t n; /* pages */
     struct buffer pages, name;
 };
 
@@ -94,11 +97,12 @@ static enum seen_code no_memory(struct seen_error *why)
     return no_memory_for(why, "pages that wait");
 }
 
-/* Why a reader ended before its last page. */
+/* Why a reader ended, and whether that was after `n` pages, as many as its row
+   should have: one that was cut short may end where a page does. */
 static enum seen_code end_of(const struct frontier_pack_reader *r,
-                             int64_t number, struct seen_error *why)
+                             int64_t number, int64_t n, struct seen_error *why)
 {
-    if (r->damaged)
+    if (r->damaged || (!r->no_memory && r->n != n))
         return seen_fail(why, SEEN_CORRUPT, 0,
                          "row %lld of the pages that wait is damaged",
                          (long long)number);
@@ -108,6 +112,14 @@ static enum seen_code end_of(const struct frontier_pack_reader *r,
 static int64_t page_id(int64_t number, unsigned index)
 {
     return number * FRONTIER_PACK_PAGES + index;
+}
+
+/* Of a row whose number is none, no page would be found again by its own. */
+static void read_pack(struct frontier_pack_reader *r, int64_t number,
+                      struct seen_span bytes, struct seen_span host)
+{
+    frontier_pack_read(r, bytes, host);
+    r->damaged |= number < 1 || number > INT64_MAX / FRONTIER_PACK_PAGES;
 }
 
 /* --- open and close --- */
@@ -206,9 +218,10 @@ static bool copy_row(struct packed_row *row, struct sql_statement *st,
     row->priority = sql_number(st, 2);
     row->pages.len = 0;
     buffer_span(&row->pages, sql_text(st, 3));
+    row->n = sql_number(st, 4);
     if (named) {
         row->name.len = 0;
-        buffer_span(&row->name, sql_text(st, 4));
+        buffer_span(&row->name, sql_text(st, 5));
     }
     return !row->pages.failed && !row->name.failed;
 }
@@ -311,14 +324,16 @@ static enum seen_code resume(struct frontier_packs *p, struct tail *tail,
     struct frontier_pack *pack = &tail->pack;
     struct frontier_pack_reader *r = &p->reader;
     struct frontier_pack_last before = pack->last;
+    enum seen_code code;
 
-    frontier_pack_read(r, span_in(&p->row.pages), host);
+    read_pack(r, p->row.number, span_in(&p->row.pages), host);
     while (frontier_pack_next(r)) {
         pack->flags |= r->page.flags;
         pack->n++;
     }
-    if (r->damaged || r->no_memory)
-        return end_of(r, p->row.number, why);
+    code = end_of(r, p->row.number, p->row.n, why);
+    if (code != SEEN_OK)
+        return code;
     pack->bytes.len = 0;
     buffer_append(&pack->bytes, &p->row.pages);
     pack->last = r->last;
@@ -433,17 +448,18 @@ enum seen_code frontier_packs_add(struct frontier_packs *p,
 /* All pages of p->row but one, or but those with flags, into p->rest; the one
    that goes into `page`, if that is asked for. */
 static enum seen_code leave_out(struct frontier_packs *p,
-                                struct seen_span bytes, unsigned index,
-                                unsigned flags, struct frontier_page *page,
-                                bool *found, struct seen_error *why)
+                                struct seen_span bytes, int64_t n,
+                                unsigned index, unsigned flags,
+                                struct frontier_page *page, bool *found,
+                                struct seen_error *why)
 {
     struct frontier_pack_reader *r = &p->reader;
     struct seen_span name = span_in(&p->row.name);
 
     *found = false;
-    frontier_pack_read(r, bytes, name);
+    read_pack(r, p->row.number, bytes, name);
     if (r->damaged)
-        return end_of(r, p->row.number, why);
+        return end_of(r, p->row.number, n, why);
     if (!frontier_pack_begin(&p->rest, name, r->next))
         return no_memory(why);
     while (frontier_pack_next(r)) {
@@ -464,7 +480,7 @@ static enum seen_code leave_out(struct frontier_packs *p,
         if (p->taken.failed)
             return no_memory(why);
     }
-    return end_of(r, p->row.number, why);
+    return end_of(r, p->row.number, n, why);
 }
 
 /* What remains of p->row: in memory, if the row is there, or in its row. */
@@ -507,6 +523,7 @@ enum seen_code frontier_packs_take(struct frontier_packs *p, int64_t id,
         return code;
     tail = tail_of_row(p);
     code = leave_out(p, span_in(tail ? &tail->pack.bytes : &p->row.pages),
+                     tail ? tail->pack.n : p->row.n,
                      (unsigned)(id % FRONTIER_PACK_PAGES), 0, page, found,
                      why);
     if (code != SEEN_OK || !*found)
@@ -538,8 +555,8 @@ enum seen_code frontier_packs_drop(struct frontier_packs *p, unsigned flags,
     while ((code = sql_step(st, &row, why)) == SEEN_OK && row) {
         code = copy_row(&p->row, st, true) ? SEEN_OK : no_memory(why);
         if (code == SEEN_OK)
-            code = leave_out(p, span_in(&p->row.pages), FRONTIER_PACK_PAGES,
-                             flags, NULL, &found, why);
+            code = leave_out(p, span_in(&p->row.pages), p->row.n,
+                             FRONTIER_PACK_PAGES, flags, NULL, &found, why);
         if (code == SEEN_OK && found)
             code = keep_rest(p, NULL, why);
         if (code != SEEN_OK) {
@@ -569,6 +586,8 @@ enum seen_code frontier_packs_host(struct frontier_packs *p, int64_t host,
     to->len = 0;
     buffer_span(to, name);
     p->host.at = p->host.end = NULL;
+    p->host.n = 0;
+    p->host_row.n = 0;
     p->host.damaged = p->host.no_memory = false;
     if (p->there)
         sql_bind_number(p->st[PACK_HOST], 1, host);
@@ -585,7 +604,7 @@ enum seen_code frontier_packs_next(struct frontier_packs *p, bool *more,
 
     *more = p->there;
     while (*more && !frontier_pack_next(r)) {
-        code = end_of(r, row->number, why);
+        code = end_of(r, row->number, row->n, why);
         if (code == SEEN_OK)
             code = sql_step(p->st[PACK_HOST], more, why);
         if (code == SEEN_OK && *more &&
@@ -594,7 +613,8 @@ enum seen_code frontier_packs_next(struct frontier_packs *p, bool *more,
         if (code != SEEN_OK)
             break;
         if (*more)
-            frontier_pack_read(r, span_in(&row->pages), span_in(&row->name));
+            read_pack(r, row->number, span_in(&row->pages),
+                      span_in(&row->name));
     }
     if (code != SEEN_OK || !*more)
         return code;
@@ -626,10 +646,10 @@ static enum seen_code each_of(struct frontier_pack_reader *r,
 {
     enum seen_code code = SEEN_OK;
 
-    frontier_pack_read(r, span_in(&row->pages), span_in(&row->name));
+    read_pack(r, row->number, span_in(&row->pages), span_in(&row->name));
     while (code == SEEN_OK && frontier_pack_next(r))
         code = take(owner, page_id(row->number, r->index), r->page.url, why);
-    return code == SEEN_OK ? end_of(r, row->number, why) : code;
+    return code == SEEN_OK ? end_of(r, row->number, row->n, why) : code;
 }
 
 enum seen_code frontier_packs_each(struct frontier_packs *p,

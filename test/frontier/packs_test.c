@@ -618,21 +618,93 @@ TEST(pages_of_hosts_that_have_but_one_are_found_again)
     close_frontier();
 }
 
+static enum seen_code count_any(void *owner, int64_t id, struct seen_span url,
+                                struct seen_error *why)
+{
+    (void)id;
+    (void)url;
+    (void)why;
+    ++*(unsigned *)owner;
+    return SEEN_OK;
+}
+
+/* All that reads the row. */
+static void expect_damage(const char *damage, const char *text)
+{
+    struct frontier_page page;
+    struct seen_error why;
+    struct first first = { .n = 0 };
+    unsigned n = 0;
+    bool found;
+
+    assert_int_equal(sql_begin(db, NULL), SEEN_OK);
+    assert_int_equal(sql_run(db, damage, NULL), SEEN_OK);
+    assert_int_equal(frontier_next(f, host_id[0], 9, take_first, &first, &why),
+                     SEEN_CORRUPT);
+    assert_string_equal(why.text, text);
+    assert_int_equal(frontier_find(f, host_name(0), span_of("http://x/"),
+                                   &found, &page, &why),
+                     SEEN_CORRUPT);
+    assert_int_equal(frontier_each(f, count_any, &n, &why), SEEN_CORRUPT);
+    sql_rollback(db);
+}
+
 TEST(a_damaged_row_is_a_fault_and_not_an_end)
 {
-    struct first first = { .n = 0 };
-    struct seen_error why;
+    static const char first[] = "row 1 of the pages that wait is damaged";
 
     open_frontier("damaged", true);
     find_hosts();
     assert_int_equal(sql_begin(db, NULL), SEEN_OK);
     add_plain(host_id[0], "http://h0.example/1", 0);
+    add_plain(host_id[0], "http://h0.example/2", 0);
     commit(true);
-    assert_int_equal(sql_run(db, "UPDATE packed SET pages = x'0001ff'", NULL),
-                     SEEN_OK);
-    assert_int_equal(frontier_next(f, host_id[0], 9, take_first, &first, &why),
-                     SEEN_CORRUPT);
-    assert_string_equal(why.text, "row 1 of the pages that wait is damaged");
+    expect_damage("UPDATE packed SET pages = x'0001ff'", first);
+    /* Cut short where a page ends, and no page at all. */
+    expect_damage("UPDATE packed SET pages = substr(pages, 1, 7)", first);
+    expect_damage("UPDATE packed SET pages = x'0040'", first);
+    /* An index that is said to be free; the next page would have the same. */
+    expect_damage("UPDATE packed SET pages = x'0001' || substr(pages, 3)",
+                  first);
+    /* Numbers of which pages have none, or one that is not found again. */
+    expect_damage("UPDATE packed SET id = 9223372036854775806",
+                  "row 9223372036854775806 of the pages that wait is damaged");
+    expect_damage("UPDATE packed SET id = -1",
+                  "row -1 of the pages that wait is damaged");
+    close_frontier();
+}
+
+TEST(a_damaged_row_of_the_journal_is_a_fault_and_not_an_end)
+{
+    static const char *const damages[] = {
+        "x'01'",                               /* cut short in its head */
+        "x'00000000' || substr(url, 5)",       /* fewer than there are */
+        "substr(url, 1, length(url) - 1)",     /* cut short */
+        "x'03000000' || substr(url, 5)",       /* more than there are */
+        "x'ffffffff' || substr(url, 5)",
+    };
+    struct seen_error why;
+    unsigned n = 0;
+
+    open_frontier("journal", true);
+    find_hosts();
+    assert_int_equal(sql_begin(db, NULL), SEEN_OK);
+    add_plain(host_id[0], "http://h0.example/1", 0);
+    add_plain(host_id[0], "http://h0.example/2", 0);
+    commit(true);
+    assert_int_equal(frontier_journal(f, 0, count_any, &n, &why), SEEN_OK);
+    for (size_t i = 0; i < LENGTH(damages); i++) {
+        char text[99];
+
+        snprintf(text, sizeof text,
+                 "UPDATE journal SET url = CAST(%s AS BLOB)", damages[i]);
+        assert_int_equal(sql_begin(db, NULL), SEEN_OK);
+        assert_int_equal(sql_run(db, text, NULL), SEEN_OK);
+        assert_int_equal(frontier_journal(f, 0, count_any, &n, &why),
+                         SEEN_CORRUPT);
+        assert_string_equal(why.text, "row 2 of the journal is damaged");
+        sql_rollback(db);
+    }
     close_frontier();
 }
 
@@ -692,6 +764,8 @@ int main(void)
             a_host_with_all_pages_is_read_from_its_beginning_only),
         cmocka_unit_test(pages_of_hosts_that_have_but_one_are_found_again),
         cmocka_unit_test(a_damaged_row_is_a_fault_and_not_an_end),
+        cmocka_unit_test(
+            a_damaged_row_of_the_journal_is_a_fault_and_not_an_end),
         cmocka_unit_test(
             rows_of_the_version_before_come_first_and_stay_readable),
     };
