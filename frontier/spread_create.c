@@ -43,6 +43,15 @@ static const char *end_of(const char *from)
     return end;
 }
 
+/* Is this name one of those before it? */
+static bool is_among(char *const *where, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (!strcmp(where[i], where[n]))
+            return true;
+    return false;
+}
+
 enum seen_code frontier_spread_split(const char *list,
                                      char *where[FRONTIER_DATABASES],
                                      unsigned *n, struct seen_error *why)
@@ -59,8 +68,12 @@ enum seen_code frontier_spread_split(const char *list,
                              FRONTIER_DATABASES);
         else if (!(where[*n] = strndup(from, (size_t)(end - from))))
             code = no_memory_for(why, "the frontier");
-        else
-            ++*n;
+        else if (is_among(where, (*n)++))
+            code = seen_fail(why, SEEN_MISMATCH, 0,
+                             "database %u of the frontier is named twice", *n);
+        else if (end == from && *end) /* SQLite would make one and drop it */
+            code = seen_fail(why, SEEN_MISMATCH, 0,
+                             "database %u of the frontier has no name", *n);
         from = end + 1;
     } while (code == SEEN_OK && *end);
     while (code != SEEN_OK && *n)

@@ -377,8 +377,10 @@ TEST(a_list_that_is_not_that_of_the_frontier_is_refused)
                "number 2 of the databases of this frontier, and named as "
                "number 1");
     refuse_all(was[0], was[1], was[1],
-               "number 2 of the databases of this frontier, and named as "
-               "number 3");
+               "database 3 of the frontier is named twice");
+    refuse_all(was[0], was[2], was[1],
+               "number 3 of the databases of this frontier, and named as "
+               "number 2");
     refuse_all(was[0], was[1], NULL,
                "is number 1 of the 3 databases of a frontier");
     refuse(was[1], "is number 2 of the 3 databases of a frontier");
@@ -744,10 +746,33 @@ TEST(a_comma_separates_where_a_name_follows)
     }
 }
 
+TEST(a_database_is_named_and_once)
+{
+    static const struct {
+        const char *list, *text;
+    } cases[] = {
+        { "sqlite:a,sqlite:b,sqlite:a",
+          "database 3 of the frontier is named twice" },
+        { ",sqlite:a", "database 1 of the frontier has no name" },
+    };
+
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        char *where[FRONTIER_DATABASES];
+        struct seen_error why;
+        unsigned n;
+
+        assert_int_equal(frontier_spread_split(cases[i].list, where, &n, &why),
+                         SEEN_MISMATCH);
+        assert_string_equal(why.text, cases[i].text);
+        assert_int_equal(n, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_comma_separates_where_a_name_follows),
+        cmocka_unit_test(a_database_is_named_and_once),
         cmocka_unit_test(a_host_is_in_the_same_database_for_ever),
         cmocka_unit_test_setup(
             a_visit_over_three_databases_has_every_page_once, setup),
