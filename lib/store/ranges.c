@@ -433,21 +433,37 @@ static enum seen_code read_front(struct store_distant *d,
                            : code;
 }
 
-/* Begin the kept file: its length, both heads, and all that came. */
+/*
+ * Begin the kept file: its length, both heads, and all that came. Another one may
+ * have begun it meanwhile, and have blocks in it that it will not check again. So
+ * nothing is taken out, and of the cells only what is sound is put in.
+ */
 static enum seen_code keep_front(const struct store_distant *d,
+                                 const struct store_front *front,
                                  const unsigned char *bytes, size_t len,
                                  struct seen_error *why)
 {
-    uint64_t second = store_head_second(&d->head);
+    const struct store_head *h = &d->head;
+    uint64_t second = store_head_second(h), at = h->cells_at;
     enum seen_code code = SEEN_OK;
 
-    if (ftruncate(d->fd, 0) || ftruncate(d->fd, (off_t)d->head.length))
+    if (ftruncate(d->fd, (off_t)h->length))
         return seen_fail(why, SEEN_IO, 0, "its parts cannot be kept");
-    if (len > d->head.length)
-        len = (size_t)d->head.length;
     if (second)
         code = disk_write(d->fd, bytes, HEAD, second, why);
-    return code == SEEN_OK ? disk_write(d->fd, bytes, len, 0, why) : code;
+    for (uint64_t i = 0; i < h->blocks && code == SEEN_OK; i++) {
+        size_t some = store_block_len(h, i);
+
+        if (at + some > len)
+            break;
+        if (store_block_check(h, front->table, i, bytes + at, some, NULL) ==
+            SEEN_OK)
+            code = disk_write(d->fd, bytes + at, some, at, why);
+        at += some;
+    }
+    return code == SEEN_OK
+               ? disk_write(d->fd, bytes, (size_t)h->cells_at, 0, why)
+               : code;
 }
 
 /* What was kept by an earlier one, or else what is read now. */
@@ -467,7 +483,7 @@ static enum seen_code have_front(struct store_distant *d,
     }
     code = read_front(d, front, &bytes, &len, why);
     if (code == SEEN_OK) {
-        code = keep_front(d, bytes, len, why);
+        code = keep_front(d, front, bytes, len, why);
         if (code != SEEN_OK)
             store_front_clear(front);
     }

@@ -382,6 +382,57 @@ TEST(a_kept_file_is_not_trusted)
     }
 }
 
+/* What another one does who opens the same kept file, while the beginning is on
+   its way. */
+struct other {
+    struct source *s;
+    struct seen_ranges r;
+    struct seen_filter *f;
+    bool seen[ASKED];
+};
+
+static enum seen_code read_after_another(void *of, struct seen_range *range,
+                                         size_t n, uint64_t *length,
+                                         struct seen_error *why)
+{
+    struct other *o = of;
+
+    if (!o->f) {
+        assert_int_equal(seen_ranges_open(&o->f, &o->r, NULL, why), SEEN_OK);
+        assert_int_equal(seen_filter_has(o->f, key, ASKED, o->seen, why),
+                         SEEN_OK);
+    }
+    return read_ranges(o->s, range, n, length, why);
+}
+
+TEST(two_begin_a_kept_file_at_once_and_neither_loses_what_it_has)
+{
+    struct source s;
+    bool right[ASKED], seen[ASKED];
+    int kept;
+    struct other o = { .s = &s };
+    struct seen_ranges r = { .read = read_after_another,
+                             .of = &o,
+                             .kept = &kept };
+    struct seen_filter *f;
+
+    make(&s, "blocked");
+    right_answers(&s, right);
+    kept = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    o.r = ranges_of(&s);
+    o.r.kept = &kept;
+    assert_int_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
+    assert_memory_equal(o.seen, right, sizeof right);
+    assert_int_equal(seen_filter_has(o.f, key, ASKED, seen, NULL), SEEN_OK);
+    assert_memory_equal(seen, right, sizeof right);
+    assert_int_equal(seen_filter_has(f, key, ASKED, seen, NULL), SEEN_OK);
+    assert_memory_equal(seen, right, sizeof right);
+    seen_filter_free(f);
+    seen_filter_free(o.f);
+    close(kept);
+    drop(&s);
+}
+
 TEST(all_of_it_is_read_when_that_is_weighed_to_be_better)
 {
     struct source s;
@@ -809,6 +860,7 @@ int main(void)
         FRESH(many_keys_are_asked_in_one_call_with_neighbours_as_one_range),
         FRESH(what_was_kept_is_not_read_again),
         FRESH(a_kept_file_is_not_trusted),
+        FRESH(two_begin_a_kept_file_at_once_and_neither_loses_what_it_has),
         FRESH(all_of_it_is_read_when_that_is_weighed_to_be_better),
         FRESH(
             the_source_is_closed_with_the_filter_and_when_it_cannot_be_opened),
