@@ -229,7 +229,7 @@ static void try_theirs(void *of, unsigned i)
     *t = (struct trial_of_growth){ .way = KEEPS_KEYS,
                                    .kind = usual_kind[KEEPS_KEYS],
                                    .rate = paper_number(p, row, 2, NULL),
-                                   .n = (uint64_t)paper_number(p, i, 0,
+                                   .n = (uint64_t)paper_number(p, row, 0,
                                                                NULL) };
     snprintf(name, sizeof name, "theirs-%u.seen", i);
     try_one(u, t, name);
