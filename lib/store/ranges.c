@@ -242,7 +242,7 @@ static enum seen_code add_decoys(struct store_distant *d, uint64_t **block,
     size_t n = *count, room = *count, kept = 0;
     uint64_t *list = *block;
 
-    if (!d->decoys.decoys)
+    if (!d->decoys.decoys || !n)
         return SEEN_OK;
     for (size_t i = 0; i < *count; i++) {
         uint64_t size, at = store_decoys_group(&d->decoys, list[i], &size);

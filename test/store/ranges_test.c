@@ -836,6 +836,26 @@ TEST(a_block_comes_with_its_decoys_and_its_group_is_not_asked_for_again)
     drop(&s);
 }
 
+/* Its table is fetched, and then no block is needed. */
+TEST(a_filter_of_no_keys_is_asked_with_decoys)
+{
+    struct seen_plan plan = plan_of("shards", 0);
+    struct source s = { .bytes = NULL };
+    struct seen_ranges r = ranges_of(&s);
+    struct seen_filter *f = holding(&plan, 0);
+    bool seen = true;
+
+    assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    seen_filter_free(f);
+    s.bytes = slurp(path, &s.len);
+    r.decoys = 2;
+    assert_int_equal(seen_ranges_open(&f, &r, NULL, NULL), SEEN_OK);
+    assert_int_equal(seen_filter_has(f, key, 1, &seen, NULL), SEEN_OK);
+    assert_false(seen);
+    seen_filter_free(f);
+    drop(&s);
+}
+
 /* Files are made in memory only: no test here is about losing power. */
 static int flush_nothing(int fd)
 {
@@ -879,6 +899,7 @@ int main(void)
         FRESH(groups_depend_on_the_secret),
         FRESH(
             a_block_comes_with_its_decoys_and_its_group_is_not_asked_for_again),
+        FRESH(a_filter_of_no_keys_is_asked_with_decoys),
     };
 
     return cmocka_run_group_tests(tests, enter_unflushed, leave);
