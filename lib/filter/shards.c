@@ -307,8 +307,11 @@ static enum seen_code shards_make(struct seen_filter *base,
     return code;
 }
 
-/* The share of the places of windows that have one bit less: those of layer 0,
-   and few keys are in other layers. */
+/*
+ * The share of the places of windows that have one bit less: those of layer 0,
+ * and few keys are in other layers. Of a file that lies elsewhere the table may
+ * not be here yet, and reads as zeros: then only the plan is known.
+ */
 static double shards_rate(const struct seen_filter *base)
 {
     const struct shards_view v = view_of((const struct shards *)base);
@@ -325,7 +328,7 @@ static double shards_rate(const struct seen_filter *base)
             all += (double)starts_in(blocks);
         }
     }
-    return ldexp(1 + (all > 0 ? low / all : 0), -(int)v.columns);
+    return all > 0 ? ldexp(1 + low / all, -(int)v.columns) : base->plan.rate;
 }
 
 static double shards_entries(const struct seen_filter *base)

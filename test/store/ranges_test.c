@@ -255,6 +255,7 @@ TEST(what_says_where_keys_are_is_read_before_them)
     struct seen_filter *f;
     struct seen_key *all = calloc(MANY, sizeof *all);
     bool seen[KEYS];
+    double rate;
 
     for (size_t i = 0; i < MANY; i++) {
         all[i] = key[i % KEYS];
@@ -264,13 +265,17 @@ TEST(what_says_where_keys_are_is_read_before_them)
     assert_int_equal(seen_build_add(b, 0, all, MANY, NULL), SEEN_OK);
     assert_int_equal(seen_build_finish(b, &f, NULL), SEEN_OK);
     assert_int_equal(seen_store_save(f, path, NULL), SEEN_OK);
+    rate = seen_filter_rate(f);
     seen_filter_free(f);
     free(all);
     s.bytes = slurp(path, &s.len);
     assert_true(s.len > SEEN_RANGES_FIRST + 2 * BLOCK);
     f = open_at(&s);
+    /* Without the table the rate is that of the plan, not a lower one. */
+    assert_true(seen_filter_rate(f) >= rate);
     for (size_t i = 0; i < 20; i++)
         assert_int_equal(seen_filter_has(f, key + i, 1, seen, NULL), SEEN_OK);
+    assert_true(seen_filter_rate(f) == rate);
     /* The table, and each block once. */
     assert_true(s.calls <= 2 + s.len / BLOCK);
     assert_holds(f, KEYS);
