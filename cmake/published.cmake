@@ -3,8 +3,8 @@
 #     cmake -D PAGE=serve/page -D SCRIPT=publish/page -D JS=build/js
 #           -D OUT=build/published -P cmake/published.cmake
 #
-# Only index.html differs: its policy and paths, and the words that name a
-# server. Each of these must be there, so that a change of the page is noticed
+# Only index.html differs: its policy and paths, figures that only a server has,
+# and the words that name a server. Each of these must be there, so that a change of the page is noticed
 # here. JS may be missing: then there is no reader, and no page is published.
 cmake_minimum_required(VERSION 3.25)
 
@@ -31,6 +31,13 @@ swap("action=\"agg/\" method" "action=\"./\" method")
 swap("The request goes to this server only;
 no archive is contacted." "The address stays in your
 browser, which fetches the parts of the filters that it needs.")
+swap("<dt>Load</dt>
+<dd>The share of the filter’s cells that are set. A classic filter is used best
+when half of its cells are set.</dd>
+" "")
+swap("<dt>Room</dt>
+<dd>How many more addresses fit before the rate exceeds the plan.</dd>
+" "")
 swap("<noscript><p>The table of archives and the form for many addresses need
 JavaScript. The figures are also at <a href=\"archives\">archives</a>, as JSON;
 the form above works without it.</p></noscript>"

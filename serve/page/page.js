@@ -534,27 +534,28 @@ function rateCell(a) {
 function roomCell(a) {
     if (!known(a.room))
         return cell('Room left', 'chart', known(a.capacity) ? 'grows as needed' : '–');
-    if (/(^|\/)(fuse|ribbon)/.test(a.kind))
+    if (/(^|\/)(fuse|ribbon|shards)/.test(a.kind))
         return cell('Room left', 'chart', 'made once');
     return cell('Room left', 'chart', a.room > 0 ? count(a.room) : 'full',
         a.capacity > 0 && bar(a.room / a.capacity, 'Room left: ' + percent(a.room / a.capacity)),
         a.capacity > 0 && small('of ' + count(a.capacity)));
 }
 
-function archiveRow(a) {
+function archiveRow(a, {load, room}) {
     const state = stateOf(a);
     return el('tr', {role: 'row'},
         el('th', {scope: 'row', role: 'rowheader'}, el('b', null, a.title || a.name),
-            small([a.holder, a.name, a.kind, a.profile].filter(Boolean).join(' · ')),
+            small([a.holder, a.title && a.name, a.kind, a.profile].filter(Boolean).join(' · ')),
             a.file && el('span', {class: 'small'}, ' · ', el('a', {href: a.file, download: true,
                 'aria-label': 'Filter of ' + (a.title || a.name)}, 'filter')),
             state && el('div', null, el('span', {class: 'state'}, state))),
         cell('As of', null, a.as_of || '–'),
         cell('Entries', 'number', known(a.entries) ? count(a.entries) : '–'),
         cell('Size', 'number', known(a.bytes) ? size(a.bytes) : '–'),
-        known(a.load) ? cell('Load', 'chart', percent(a.load), bar(a.load, 'Load ' + percent(a.load)))
-            : cell('Load', 'chart', '–'),
-        rateCell(a), roomCell(a));
+        load && (known(a.load)
+            ? cell('Load', 'chart', percent(a.load), bar(a.load, 'Load ' + percent(a.load)))
+            : cell('Load', 'chart', '–')),
+        rateCell(a), room && roomCell(a));
 }
 
 function showArchives() {
@@ -562,14 +563,18 @@ function showArchives() {
         byId('archives-table').replaceChildren(el('p', null, 'This server has no archives yet.'));
         return;
     }
+    /* Columns that no archive fills are left out: filters that lie elsewhere
+       have no load. */
+    const some = {load: archives.some((a) => known(a.load)),
+        room: archives.some((a) => known(a.room) || known(a.capacity))};
     const columns = {Archive: null, 'As of': null, Entries: 'number', Size: 'number',
-        Load: null, 'Rate now': null, 'Room left': null};
+        ...some.load && {Load: null}, 'Rate now': null, ...some.room && {'Room left': null}};
     byId('archives-table').replaceChildren(el('table', {class: 'cards', role: 'table',
         'aria-labelledby': 'archives-title'},
     el('thead', {role: 'rowgroup'}, el('tr', {role: 'row'}, 
         ...Object.entries(columns).map(([name, kind]) =>
             el('th', {scope: 'col', role: 'columnheader', class: kind}, name)))),
-    el('tbody', {role: 'rowgroup'}, ...archives.map(archiveRow))));
+    el('tbody', {role: 'rowgroup'}, ...archives.map((a) => archiveRow(a, some)))));
 }
 
 async function loadArchives(before) {

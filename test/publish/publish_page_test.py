@@ -124,6 +124,9 @@ def test_a_list(page):
 def test_the_table_has_what_the_filters_say(page):
     table = text(page, "#archives-table")
     assert EVIL in table and "<i>NSK</i>" in table and "ribbon" in table and "sub/large one" in table
+    assert "odd" in table and "odd · " not in table     # without a title, its name stands alone
+    assert [th.text for th in page.find_elements(By.CSS_SELECTOR, "#archives-table thead th")] == \
+        ["Archive", "As of", "Entries", "Size", "Rate now"]
     assert page.find_elements(By.CSS_SELECTOR, "main img, main b b, main i") == []
     assert page.execute_script("return document.scripts.length") == 2
     assert all(contrast >= 4.5 for contrast, _ in contrasts(page))

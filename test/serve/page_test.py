@@ -302,6 +302,16 @@ def test_the_archives_are_listed(page):
     assert text(page, "#version").startswith("seen ")
 
 
+@pytest.mark.parametrize("kind", ["fuse", "ribbon:8", "shards", "routed:4/shards"])
+def test_what_is_built_once_is_not_called_full(page, kind):
+    table(page)
+    said = page.execute_script(
+        "archives = [{name: 'once', kind: arguments[0], room: 0, capacity: 9}];"
+        "showArchives();"
+        "return document.getElementById('archives-table').textContent", kind)
+    assert "made once" in said and "full" not in said
+
+
 # --- who reads it, and how ----------------------------------------------------------
 
 def test_nothing_is_wider_than_a_phone(page):
