@@ -101,11 +101,27 @@ static struct remote_options remote_how(const struct seen_access *a,
                                     .whose = name.whose };
 }
 
+/* Without the functions this is a command that does not ask web servers. */
+static enum seen_code open_distant(struct seen_filter **out, const char *url,
+                                   const struct seen_access *a,
+                                   const struct access_web *web,
+                                   struct seen_error *why)
+{
+    *out = NULL;
+    if (!access_distant || !web)
+        return seen_fail(why, SEEN_UNABLE, 0,
+                         "is on a web server; seen check and seen info ask "
+                         "it there, seen harvest fetches it");
+    return access_distant->open(out, url, web, a, why);
+}
+
 enum seen_code access_load(struct seen_filter **out, const char *path,
                            struct seen_error *why)
 {
     struct remote_options options = remote_how(NULL, path);
 
+    if (access_is_distant(path))
+        return open_distant(out, path, NULL, NULL, why);
     return access_is_remote(path)
                ? access_remote->load(out, path, &options, why)
                : seen_store_load(out, path, NULL, why);
@@ -148,20 +164,6 @@ enum outcome access_rehearse(const char *address, const struct seen_plan *plan)
     if (code == SEEN_IO || code == SEEN_UNABLE || code == SEEN_RANGE)
         return trouble_with(address, &why);
     return YES;
-}
-
-/* Without the functions this is a command that does not ask web servers. */
-static enum seen_code open_distant(struct seen_filter **out, const char *url,
-                                   const struct seen_access *a,
-                                   const struct access_web *web,
-                                   struct seen_error *why)
-{
-    *out = NULL;
-    if (!access_distant || !web)
-        return seen_fail(why, SEEN_UNABLE, 0,
-                         "is on a web server; seen check and seen info ask "
-                         "it there, seen harvest fetches it");
-    return access_distant->open(out, url, web, a, why);
 }
 
 enum seen_code access_map(struct seen_filter **out, const char *path,

@@ -388,7 +388,8 @@ static enum outcome begin(struct add *a)
 
 static bool missing(const char *path)
 {
-    return !access_is_remote(path) && access(path, F_OK) && errno == ENOENT;
+    return !access_is_remote(path) && !access_is_distant(path) &&
+           access(path, F_OK) && errno == ENOENT;
 }
 
 /* The same command makes the filter once, and adds to it later. */

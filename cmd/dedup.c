@@ -223,6 +223,8 @@ static enum outcome begin_if_missing(struct dedup *d)
     struct seen_filter *f = NULL;
     enum seen_code code;
 
+    if (access_is_distant(d->path))
+        return YES;
     if (!access_is_remote(d->path)) {
         if (access(d->path, F_OK) == 0 && planned(d))
             return there_already(d);

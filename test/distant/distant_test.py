@@ -428,8 +428,11 @@ def test_private_addresses_need_leave(ask, web, filters):
 
 def test_other_commands_say_what_can_be_done(ask, web):
     ask.allow = []
-    said = ask(web("/a.seen"), HAS[0], command="count")
-    assert said.code == 2 and "is on a web server; seen check and seen info ask it" in said.err
+    for command in ["count"], ["add"], ["remove"], ["meta"], ["merge", "-o", "-"], \
+            ["dedup", "--filter"]:
+        said = ask(*command[1:], web("/a.seen"), command=command[0])
+        assert said.code == 2, command
+        assert "is on a web server; seen check and seen info ask it" in said.err, command
 
 
 # --- the cache ---
