@@ -8,7 +8,7 @@
  *     given                       capacity
  *     --capacity                  as given
  *     --bits and a rate           follows
- *     a fuse, a ribbon            known when all URLs are
+ *     a fuse, a ribbon, shards    known when all URLs are
  *     otherwise                   counted as keys come, 2 % to spare
  */
 #include "build.h"

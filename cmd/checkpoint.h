@@ -11,7 +11,8 @@
  *     what is built     at a checkpoint
  *     bits, counters    finished, merged with the file, written; begun anew
  *     growing, dynamic  written as it is, then added to
- *     fuse, ribbon      none: it is built in one step, from all hashes
+ *     fuse, ribbon,     none: it is built in one step, from all hashes
+ *     shards
  *
  * Without a capacity there is no filter yet. Then the keys so far are in
  * FILTER.checkpoint.log, which only grows, and FILTER.checkpoint, an empty

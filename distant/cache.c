@@ -1,4 +1,15 @@
-/* cache.c - parts of files, and notes about them. */
+/*
+ * cache.c - parts of files, and notes about them.
+ *
+ *     entry_open() ──> note and part agree ──> the part, as it was kept
+ *                 └──> none, or another ────> a new part ──> entry_keep()
+ *
+ * A note has a line per value (name=value), and the part's inode says that it
+ * is about this part. Nothing here is needed for an answer: a part that cannot
+ * be kept is fetched again, and one that was damaged is found by the checksums
+ * of its blocks. So a failure ends nothing but the keeping, except where a file
+ * of the user's would be open to others.
+ */
 #include "cache.h"
 
 #include <errno.h>

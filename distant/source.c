@@ -1,4 +1,16 @@
-/* source.c - ranges over HTTP. */
+/*
+ * source.c - ranges over HTTP.
+ *
+ *     start() ──> on_begin() ──> on_body() ──> on_end() ──> wait_for()
+ *        ^        its version    its bytes        │
+ *        └──────── once more, if that may help ───┘
+ *
+ * All ranges of a call are requested together, because a question waits for all
+ * of them. An answer is judged by its head, before a byte of its body is taken:
+ * bytes go straight to the caller's memory, and those of another version must
+ * not get there. When one range has failed the others are cancelled, and the
+ * call returns when no request has a pointer to its memory any more.
+ */
 #include "source.h"
 
 #include <stdio.h>

@@ -1,4 +1,14 @@
-/* journal.c - URLs as rows of many. */
+/*
+ * journal.c - URLs as rows of many.
+ *
+ *     row 130    URLs 1 to 130
+ *     row 255    URLs 131 to 255          the number of a row is its last one
+ *     block      256, 257, ...            in memory, until it has 64 KiB
+ *
+ * Neighbours share the beginnings of their URLs, and a row of many is one
+ * insert. Nothing is lost when a process dies with a block in memory: each
+ * commit writes it first, and what was not committed was not added.
+ */
 #include "journal.h"
 
 #include <stdlib.h>

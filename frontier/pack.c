@@ -1,4 +1,16 @@
-/* pack.c - pages to bytes and back. */
+/*
+ * pack.c - pages to bytes and back.
+ *
+ * Writer and reader keep the same `struct frontier_pack_last`: what the page
+ * before was. A field is written only if it differs from there, so both must
+ * change it in the same order. A page that is taken out of a pack changes what
+ * the next one is compared with; so a pack is only appended to, or read and
+ * written anew.
+ *
+ * What is read comes from a file that may be damaged. Each number and length is
+ * checked against the bytes that are left, and a pack that does not fit is
+ * damaged, not shorter.
+ */
 #include "pack.h"
 
 #include "../lib/text/span.h"
