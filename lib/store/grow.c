@@ -310,11 +310,13 @@ static enum seen_code begin(struct store_writer *w, double n, bool rough,
 static enum seen_code begin_first(struct store_writer *w,
                                   struct seen_error *why)
 {
-    double n = seen_filter_entries(w->f);
-    double most = (double)w->keys.next.count +
-                  (double)(w->journal.last - w->keys.noted);
+    double n = seen_filter_entries(w->f), most;
     bool rough = !(n < 4 * (double)w->f->plan.capacity);
 
+    pthread_mutex_lock(&w->mutex); /* others go on adding */
+    most = (double)w->keys.next.count +
+           (double)(w->journal.last - w->keys.noted);
+    pthread_mutex_unlock(&w->mutex);
     return begin(w, rough || n > most ? most : n, rough, why);
 }
 

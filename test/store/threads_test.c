@@ -372,6 +372,34 @@ TEST(what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown)
     add_while_it_grows(THREADS * EACH); /* in slices of several threads */
 }
 
+/* Under ThreadSanitizer this tells whether a larger filter is planned from what
+   others are changing. */
+TEST(a_larger_filter_is_begun_while_threads_add)
+{
+    const struct seen_access how = { .sync = SEEN_SYNC_NO };
+    const struct seen_plan plan = plan_of("blocked", THREADS * EACH / 2);
+    pthread_t thread[THREADS];
+
+    for (int round = 0; round < 80; round++) {
+        sweep(NULL);
+        f = holding(&plan, 0);
+        assert_int_equal(seen_store_keep_keys(f, NULL), SEEN_OK);
+        assert_int_equal(seen_store_create(f, path, NULL), SEEN_OK);
+        seen_filter_free(f);
+        assert_int_equal(seen_store_open(&f, path, &how, NULL), SEEN_OK);
+        assert_int_equal(seen_filter_allow_threads(f, NULL), SEEN_OK);
+        failures = 0;
+        for (uintptr_t i = 0; i < THREADS; i++)
+            pthread_create(&thread[i], NULL, add_some, (void *)i);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(thread[i], NULL);
+        assert_int_equal(failures, 0);
+        assert_holds(f, THREADS * EACH);
+        assert_true(seen_store_grows(f, NULL));
+        seen_store_abandon(f);
+    }
+}
+
 static void *add_again(void *arg)
 {
     for (int i = 0; i < 30; i++)
@@ -425,6 +453,7 @@ int main(void)
         FRESH(threads_share_a_filter_that_is_read_by_ranges),
         FRESH(
             what_threads_add_to_a_filter_that_grows_is_there_when_it_has_grown),
+        FRESH(a_larger_filter_is_begun_while_threads_add),
         FRESH(repetitions_are_removed_while_threads_add_them),
     };
 
