@@ -96,6 +96,7 @@ static uint64_t solve_shard(struct shard_filler *s, const uint64_t *hash,
         if (code == SEEN_NOMEM)
             return 0;
     }
+    s->why.code = SEEN_OK;
     if (!words)
         seen_fail(&s->why, SEEN_RANGE, 0, "no arrangement of %zu keys fits",
                   n);
