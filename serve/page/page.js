@@ -36,7 +36,7 @@ function el(name, attributes, ...children) {
 
 const small = (text) => el('span', {class: 'small'}, text);
 
-/* --- numbers as people read them ------------------------------------------ */
+/* --- numbers as people read them --- */
 
 const count = (n) => Math.round(n).toLocaleString('en');
 
@@ -69,7 +69,7 @@ const known = (n) => typeof n === 'number' && isFinite(n);
 
 const link = (href) => typeof href === 'string' && /^https?:\/\//i.test(href) ? href : null;
 
-/* --- small drawings -------------------------------------------------------- */
+/* --- small drawings --- */
 
 /* A bar of a share of 1, with a tick where a limit is. */
 function bar(share, label, tick) {
@@ -87,7 +87,7 @@ function mark(sign) {
         el('path', {class: 'sign', d: sign}));
 }
 
-/* --- requests to the server ------------------------------------------------- */
+/* --- requests to the server --- */
 
 /* An answer of 200, or an Error with a message for people. */
 async function ask(path, options) {
@@ -141,7 +141,7 @@ function toUrl(typed) {
     return 'http://' + text;
 }
 
-/* --- one address ----------------------------------------------------------- */
+/* --- one address --- */
 
 let asking = null;              /* aborts the running request */
 
@@ -302,7 +302,7 @@ function pasteOne(event) {
     byId('urls').focus();
 }
 
-/* --- many addresses -------------------------------------------------------- */
+/* --- many addresses --- */
 
 let archives = [];              /* as the server lists them */
 let list = null;                /* a File that was chosen or dropped */
@@ -506,7 +506,7 @@ async function submitMany(event) {
         byId('urls').focus();
 }
 
-/* --- the archives ---------------------------------------------------------- */
+/* --- the archives --- */
 
 /* A cell shows its label itself where the head of the table is hidden. */
 function cell(label, kind, ...children) {
@@ -597,7 +597,7 @@ async function loadArchives(before) {
         setTimeout(loadArchives, AGAIN, text);
 }
 
-/* --- events ----------------------------------------------------- */
+/* --- events --- */
 
 byId('ask').addEventListener('submit', submitOne);
 byId('url').addEventListener('paste', pasteOne);
