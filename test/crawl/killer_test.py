@@ -147,7 +147,8 @@ def test_a_robots_txt_that_kills_workers_closes_its_origin(tmp_path, killer):
         for _ in range(2):      # beside others, and alone
             assert subprocess.run(command, env=killer).returncode == -signal.SIGSEGV
         with contextlib.closing(sqlite3.connect(str(tmp_path / "work.db"))) as db, db:
-            assert db.execute("SELECT origin, deaths FROM suspect_robots").fetchall() == [(web.url(0, ""), 0)]
+            # That of the other host is there, too, if its turn to be read alone has not come yet.
+            assert (web.url(0, ""), 0) in db.execute("SELECT origin, deaths FROM suspect_robots").fetchall()
             db.execute("UPDATE suspect_robots SET deaths = 2")
         assert restarted(command, killer) == 0
         assert {one["_url"] for one in team.records()[0]} == {url for url in web.all() if url.startswith(web.url(1))}
