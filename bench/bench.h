@@ -48,8 +48,8 @@ static inline double bench_cpu_ns(void)
     return bench_cpu_ns_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Of what so many threads do, that of all together, which wait for each other
-   if there are several: so it is CPU time for one, and else by the clock. */
+/* The time of the work of all threads: CPU time if there is one, and by the
+   clock if there are several, because they wait for each other. */
 static inline double bench_work_ns(unsigned threads)
 {
     return threads == 1 ? bench_cpu_ns_of(CLOCK_PROCESS_CPUTIME_ID)

@@ -8,9 +8,9 @@
  * for memory that could deliver twice as many lines: 5.8 instead of 2.6 ns with
  * 125 MB (EPYC, Zen 5). In the cache the distance makes no difference.
  *
- * A filter is also called, for so many keys at a time, and has to read them.
- * So there are limits that do: they read a byte of the line of each hash of an
- * array, or of each struct seen_key, which takes 32 bytes.
+ * A filter is also called, with an array of keys, and has to read these. So
+ * there are limits that do the same: they read a byte of the line of each hash
+ * of an array, or of each struct seen_key, which takes 32 bytes.
  */
 #include "bench.h"
 

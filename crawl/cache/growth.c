@@ -95,8 +95,8 @@ static enum seen_code copy(struct crawl_growth *g, uint64_t most)
     return code;
 }
 
-/* n keys were added: copy so many that all are copied before it is full. False
-   if that is impossible. */
+/* n keys were added: copy enough that all are copied before the filter is full.
+   False if that is impossible. */
 static bool slice(struct crawl_growth *g, struct seen_filter **filter,
                   size_t n)
 {

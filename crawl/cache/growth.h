@@ -18,7 +18,7 @@
 struct crawl_growth {
     struct crawl_keys keys;   /* all that the filter has */
     struct seen_filter *next; /* a larger one, if it is being made, */
-    uint64_t copied, sum;     /* of so many of the keys, which sum up to this */
+    uint64_t copied, sum;     /* the number of keys copied, and their sum */
 };
 
 /*

@@ -42,8 +42,8 @@ struct crawl_keys {
     int fd;               /* -1: not made yet, since there was no key */
     uint64_t count, sum;  /* of keys; and of all of them: see keys.c */
     uint64_t written;     /* keys; the others are in the buffer */
-    unsigned char *bytes; /* the buffer, */
-    size_t room;          /* for so many keys */
+    unsigned char *bytes; /* the buffer */
+    size_t room;          /* keys that fit into it */
 };
 
 /* Begin a log, which takes the path: it will be freed. Nothing is made on the

@@ -107,7 +107,7 @@ INLINE uint64_t shard_words(const struct shards_view *v, uint64_t shard)
     return shard + 1 < v->count ? SHARD_WORDS : v->last;
 }
 
-/* The places of windows in a layer of so many blocks. */
+/* The places of windows in a layer with these blocks. */
 INLINE uint64_t starts_in(uint64_t blocks)
 {
     return blocks * WIDTH - (WIDTH - 1);

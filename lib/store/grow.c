@@ -79,7 +79,7 @@ enum {
     SOME = 2048, /* keys at a time */
     FEW = STORE_GROW_SWAP - STORE_KEYS_TAIL,
     PIECE = 1 << 20,  /* bytes that are flushed at a time; */
-    PER_KEY = 64      /* so many cost as much as a key */
+    PER_KEY = 64      /* bytes that cost as much as a key */
 };
 
 struct store_growth {
